@@ -206,10 +206,13 @@ def _wide_tips(shown: list[QWidget]) -> Iterator[Flaw]:
 
 
 def _is_inner(widget: QWidget) -> bool:
-    """A part of another control, of a view or of a scroll bar."""
+    """A part of another control, of a view, which scrolls its rows' widgets, or of a scroll bar."""
     parent = widget.parentWidget()
     inner = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractItemView)
-    return widget.objectName().startswith("qt_") or isinstance(parent, inner)
+    holders = (parent, parent.parentWidget() if parent else None)
+    rows = [each.parentWidget() for each in holders if each is not None]
+    in_row = any(isinstance(each, QAbstractItemView) for each in rows)
+    return widget.objectName().startswith("qt_") or isinstance(parent, inner) or in_row
 
 
 def _scrolled_by(widget: QWidget, window: QWidget) -> QScrollArea | None:

@@ -8,6 +8,8 @@
     │   ├── DatasetError      images and labels that cannot be trained on
     │   ├── DownloadError     a file of the internet that could not be fetched
     │   ├── WeightsError      weights that do not fit the network
+    │   │   ├── LayerOrderError  which layer of a file is which has to be given
+    │   │   └── ClassOrderError  which output is which class has to be given
     │   ├── RunFolderError    a run folder that is incomplete or damaged
     │   └── WireError         a protocol line that is not a message
     ├── ParamError            a value outside its parameter's bounds           (exit 3)
@@ -112,6 +114,14 @@ class DownloadError(InputError):
 
 class WeightsError(InputError):
     """A weights file that does not fit the network; the network keeps its old weights."""
+
+
+class LayerOrderError(WeightsError):
+    """A file does not say which of some equal layers is which: the user may take its order."""
+
+
+class ClassOrderError(WeightsError):
+    """Neither a file nor the images say in which order its classes are: the user has to."""
 
 
 class NeedsTensorFlowError(InputError):

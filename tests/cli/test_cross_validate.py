@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from tests.class_folders import stripes_project, write_stripes
 from workbench.cli import main
@@ -58,6 +59,9 @@ def test_folds_go_on_where_they_were_interrupted(project, capsys):
     assert confusion.sum() == 72, "each image that is not for testing validates once"
     right = sum(a * e["validation_images"] for a, e in zip(accuracies, result["runs"], strict=True))
     assert np.trace(confusion) == pytest.approx(right)
+    low, high = binomtest(round(right), 72).proportion_ci(method="wilson")
+    words = f"{right / 72:.1%} are right: 95% interval {low:.1%} to {high:.1%}."
+    assert any(words in note for note in result["notes"])
 
 
 def test_seeds_share_the_split(project, capsys):
@@ -66,6 +70,7 @@ def test_seeds_share_the_split(project, capsys):
     assert [each["label"] for each in result["runs"]] == ["seed 7", "seed 8"]
     assert result["test_accuracy"]["count"] == 2
     assert result["per_fold"] == {}
+    assert not any("95% interval" in note for note in result["notes"])  # images count twice
     ready = [
         first_of(RunFolder(Path(each["run"])).events_path, DataReady) for each in result["runs"]
     ]

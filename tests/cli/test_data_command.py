@@ -115,3 +115,73 @@ def test_names_that_are_no_unicode_are_named_all_the_same(folder, capsys):
     code, answer = check(capsys, f"folder:{folder}")
     assert code == 1
     assert answer["findings"][0]["files"] == [str(folder / "cat") + "/\\udcff.png"]
+
+
+def test_several_findings_are_settled_by_numbers_and_ranges_in_one_command(project, capsys):
+    assert main(["data", "fix", str(project), "1-2", "3", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert [each["applied"] for each in done["applied"]] == ["keep_1", "keep_1", "leave_out"]
+    assert all(each["state"] == "fixed" for each in done["applied"])
+
+
+def test_several_findings_take_one_action_which_all_of_them_must_have(project, capsys):
+    before = project.read_bytes()
+    assert main(["data", "fix", str(project), "1", "3", "keep_1", "--json"]) == 2
+    assert "leave_out" in json.loads(capsys.readouterr().out)["error"]["expected"]
+    assert main(["data", "fix", str(project), "2-9", "--json"]) == 2
+    assert "no such finding" in json.loads(capsys.readouterr().out)["error"]["what"]
+    assert project.read_bytes() == before
+    assert main(["data", "fix", str(project), "1", "2", "keep"]) == 1
+    assert len(read_project(project).edits.kept) == 2
+
+
+def test_a_source_is_divided_as_its_new_project_divides_it(flawed, project, capsys):
+    for number in range(30):  # a new project's share of validation depends on the number of images
+        smooth_photo(900 + number).save(flawed / "dog" / f"more{number}.png")
+    again = project.with_name("again.workbench")
+    assert main(["new", "--from", f"folder:{flawed}", str(again)]) == 0
+    capsys.readouterr()
+    source, made = (check(capsys, each)[1] for each in (f"folder:{flawed}", again))
+    assert source["classes"] == made["classes"]
+    assert source["findings"] == made["findings"]
+
+
+def test_versions_of_the_edits_are_saved_listed_used_and_deleted(project, capsys):
+    def versions(*words):
+        code = main(["data", "versions", str(project), *words, "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    assert versions() == (0, {"project": str(project), "versions": []})
+    assert main(["data", "versions", str(project)]) == 0
+    assert "No version has been saved." in capsys.readouterr().err
+    code, answer = versions("save", "before relabeling")
+    assert code == 0
+    assert [each["name"] for each in answer["versions"]] == ["before relabeling"]
+    assert answer["versions"][0]["is_current"]
+    assert main(["data", "fix", str(project), "3"]) == 1
+    capsys.readouterr()
+    edited = read_project(project).edits
+    (version,) = versions()[1]["versions"]
+    assert version["differs"] == "1 image left out"
+    versions("save", "cleaned")
+    assert main(["data", "versions", str(project)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in shown] == ["cleaned", "before relabeling"]
+    assert shown[1].endswith("differs from now by 1 image left out")
+    assert versions("use", "before relabeling")[0] == 0
+    assert not read_project(project).edits.left_out
+    versions("use", "cleaned")
+    assert read_project(project).edits == edited
+    assert [e["name"] for e in versions("delete", "cleaned")[1]["versions"]] == [
+        "before relabeling"
+    ]
+
+
+def test_versions_need_a_name_that_is_there(project, capsys, monkeypatch):
+    before = project.read_bytes()
+    for words in (["use", "none"], ["delete"], ["save"], ["save", "  "]):
+        assert main(["data", "versions", str(project), *words, "--json"]) == 2
+    monkeypatch.setattr("workbench.cli._data_versions.MAX_VERSIONS", 0)
+    assert main(["data", "versions", str(project), "save", "one", "--json"]) == 2
+    assert "Delete one" in capsys.readouterr().out
+    assert project.read_bytes() == before

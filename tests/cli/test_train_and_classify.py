@@ -264,9 +264,16 @@ def test_calibrate_fits_a_run_and_a_threshold_makes_answers_unknown(trained, run
     shutil.copytree(trained[0], run)
     Image.new("RGB", (40, 40), "gray").save(image)
     code, (found,) = run_command("calibrate", run)
-    assert (code, found["reason"]) == (0, "")
-    assert found["temperature"] > 0
-    assert found["loss_after"] <= found["loss_before"] + 1e-6
+    assert (code, found["folds"]) == (0, 10)
+    assert found["loss_after"] <= found["loss_before"]
+    assert found["error_after"] <= found["error_before"]
+    assert (found["temperature"] is None) == bool(found["reason"])
+    _, (scores,) = run_command("evaluate", run)
+    table = tmp_path / "images.csv"
+    run_command("evaluate", run, "--csv", table)
+    losses = [float(row["loss"]) for row in csv.DictReader(table.read_text().splitlines())]
+    assert scores["negative_log_likelihood"] == pytest.approx(np.mean(losses), rel=1e-3)
+    assert scores["calibration"]["temperature"] == (found["temperature"] or 1.0)
     _, (answer,) = run_command("classify", run, image, "--top", 0)
     code, (found,) = run_command("calibrate", run, "--threshold", 1)
     assert (code, found["least_probability"]) == (0, 1)

@@ -77,6 +77,11 @@ def test_names_that_differ_in_case_or_spaces_look_alike():
     )
 
 
+def test_copies_look_like_what_they_are_copies_of():
+    names = ["cats", "cats - Copy", "cats - Copy (2)", "Class (1)", "Class (2)", "cats (1)", "copy"]
+    assert look_alikes(names) == (("cats", "cats - Copy", "cats - Copy (2)", "cats (1)"),)
+
+
 def test_names_match_exactly_then_in_normal_form_then_without_case():
     found = matched(
         ["rose", "ROSE", "Tulip ", "lo\u0308we", "oak"], ["rose", "Rose", "tulip", "löwe"]

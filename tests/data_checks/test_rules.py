@@ -226,7 +226,38 @@ def test_labels_that_the_features_contradict_are_suspicious(tmp_path):
     relabel = finding.actions[0]
     assert relabel.title == "Relabel as “rose”"
     assert relabel.labels == {finding.images[0].content: "red"}  # as the source names it
-    assert finding.score > 0.3
+    assert finding.score > 0.5
+    assert finding.evidence.suggested_label == "rose"
+    assert [each.label for each in finding.evidence.nearest] == ["rose"] * 3
+    (note,) = all_data_checks()["suspicious_label"].notes(seen)
+    assert note.startswith("Estimated share of wrong labels: 2.6% of 39. 1 label listed")
+
+
+def test_it_is_noted_which_labels_were_not_checked(tmp_path, folder):
+    rule = all_data_checks()["suspicious_label"]
+    assert not list(rule.notes(survey(folder))), "no features: they were not asked for"
+    data = tmp_path / "data2"
+    tinted(data, "red", 20, 0)
+    tinted(data, "blue", 20, 2)
+    for number in range(7):
+        tinted(data, f"rare{number}", 1, 1)
+    ctx = PlainContext(tmp_path / "cache2")
+    loaded = all_datasets()["folder"].load(ctx, {"path": str(data)})
+    seen = survey_of(loaded, NONE, TrainingRecipe(), ctx, MeanColors())
+    single, share = rule.notes(seen)
+    assert single == (
+        "Labels of classes with one image were not checked: “rare0”, “rare1”, “rare2”, “rare3”, "
+        "“rare4” and 2 more."
+    )
+    assert share.startswith("Estimated share of wrong labels: 0.0% of 40. 0 labels listed")
+    loaded = all_datasets()["folder"].load(ctx, {"path": str(folder)})
+    few = survey_of(loaded, NONE, TrainingRecipe(), ctx, MeanColors())
+    assert list(rule.notes(few)) == [
+        (
+            "Labels were not checked: that takes 20 images, and two classes with two different images "
+            "each."
+        )
+    ]
 
 
 def test_few_images_or_one_class_have_no_suspicious_labels(folder, tmp_path):

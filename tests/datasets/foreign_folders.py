@@ -217,6 +217,15 @@ def _beside_and_deep() -> Iterator[Layout]:
     yield Layout("two data sets", "{old,new}/{train,test}/{cats,dogs}*3", "{cats,dogs}:3/3", 12)
     yield Layout("parts inside", "{cats,dogs}/{train,test}*3", "{cats,dogs}:3/3")
     yield Layout("parts inside three", "{cats,dogs}/{Train,Valid,Test}*3", "{cats,dogs}:3/3/3")
+    yield Layout("parts inside eval", "{cats,dogs}/{train,eval}*3", "{cats,dogs}:3/3")
+    yield Layout("parts inside four", "{cats,dogs}/{train,eval,test}*3 {cats,dogs}/unlabeled*1",
+                 "{cats,dogs}:3/3/3", 2)  # fmt: skip
+    yield Layout("trainval", "{trainval,test}/{cats,dogs}*3", "{cats,dogs}:3/3")
+    yield Layout("stations of two towns", "{old_train_station,new_train_station}*3",
+                 "{old_train_station,new_train_station}:3")  # fmt: skip
+    yield Layout("kinds of tests", "{test_a,val}*3", "", 0, "refused")
+    yield Layout("groups and a test", "birds/{owl,crow}*3 fish/{cod,eel}*3 test*2",
+                 "{owl,crow,cod,eel}:3", 2)  # fmt: skip
     yield Layout("parts inside images", "{cats,dogs}/{train,val}/images*3", "{cats,dogs}:3/3")
     yield Layout("parts inside sets", "{cats,dogs}/{training_set,test_set}*3", "{cats,dogs}:3/3")
     yield Layout("around", "a/b/c/{cats,dogs}*3 a/b/readme.md", "{cats,dogs}:3")
@@ -245,6 +254,22 @@ def _beside_and_deep() -> Iterator[Layout]:
     yield Layout("other classes in test", "train/{cats,dogs}*3 test/{cats,birds}*2",
                  "cats:3/2 dogs:3", 2)  # fmt: skip
     yield Layout("order", "train-test-val/{train,test,val}/{a,b}*3", "{a,b}:3/3/3")
+    yield Layout("test beside", "{daisy,rose}*3 test*4", "{daisy,rose}:3", 4)
+    yield Layout("test beside as a class", "{daisy,rose,test}*3", "{daisy,rose,test}:3", 0,
+                 "changeable")  # fmt: skip
+    yield Layout("test classes beside", "{daisy,rose}*3 test/{daisy,rose}*2", "{daisy,rose}:3/2")
+    yield Layout("test and val beside", "{a,b,c}*3 test/{a,b,c}*2 val/{a,b}*1",
+                 "{a,b}:3/2/1 c:3/2")  # fmt: skip
+    yield Layout("unlabeled beside classes", "{daisy,rose}*3 unlabeled*4", "{daisy,rose}:3", 4)
+    yield Layout("masks by name", "{train,train_masks}/{cats,dogs}*3", "{cats,dogs}:3", 6)
+    yield Layout("masks by class", "{cats,dogs,cats_masks,dogs_masks}*3", "{cats,dogs}:3", 6)
+    yield Layout("wolves", "{wolf,gray_wolf}*3", "{wolf,gray_wolf}:3")
+    yield Layout("a copy of a class", "{cats,dogs,cats␣-␣Copy}*3", "cats:6 dogs:3", 0, "changeable")
+    yield Layout("counted classes", "{Class␣(1),Class␣(2)}*3", "{Class␣(1),Class␣(2)}:3")
+    yield Layout("parts of a class by its name", "cats/cats_{train,test}*3 dogs/dogs_{train,test}*2",
+                 "cats:3/3 dogs:2/2")  # fmt: skip
+    yield Layout("parts of a class by one word", "{cats,dogs}/flowers-{train,val}*3",
+                 "{cats,dogs}:3/3")  # fmt: skip
     yield Layout("flat parts", "{train,test}*6", "", 0, "refused")
     yield Layout("empty classes", "{cats,dogs}*3 birds/", "{cats,dogs}:3")
 

@@ -555,7 +555,6 @@ TABLES: tuple[Case, ...] = (
         "path,width,height",
         lambda i: f"{label(i)}/{i}.jpg,{i % 5 * 10},{i % 7 * 10}.5",
         lambda i: f"{label(i)}/{i}.jpg",
-        expected="said",
         fix={"label": "@folder"},
     ),
     table(
@@ -784,6 +783,83 @@ TABLES: tuple[Case, ...] = (
     table("camel case", "ImagePath,ClassName", lambda i: f"photos/{i}.jpg,{label(i)}"),
     table("French", "fichier;espèce", lambda i: f"photos/{i}.jpg;{label(i)}"),
     table("Spanish", "archivo,etiqueta", lambda i: f"photos/{i}.jpg,{label(i)}"),
+    table(
+        "zeros lost in a spreadsheet",
+        "id,label",
+        lambda i: f"{i + 1},{label(i)}",
+        lambda i: f"train/{i + 1:06}.jpg",
+    ),
+    table(
+        "zeros lost, other files there",
+        "id,label",
+        lambda i: f"{i + 1},{label(i)}",
+        lambda i: f"train/{i + 1:06}.jpg",
+        other_files=tuple(f"plots/p{i}.png" for i in range(9)),
+    ),
+    table("single quotes", "'path','label'", lambda i: f"'photos/{i}.jpg','{label(i)}'"),
+    table(
+        "a heading inside a cell",
+        "path,remark,label",
+        lambda i: f'photos/{i}.jpg,"{i}: seen\n# at noon",{label(i)}',
+    ),
+    table(
+        "ages",
+        "image,age",
+        lambda i: f"photos/{i}.jpg,{20 + i % 4}",
+        truth=None,
+        expected="refused",
+    ),
+    table(
+        "ages and sex",
+        "image,age,sex",
+        lambda i: f"photos/{i}.jpg,{20 + i % 4},{('m', 'f')[i % 2]}",
+        truth=lambda i: ("m", "f")[i % 2],
+    ),
+    table(
+        "family, genus, species",
+        "file,family,genus,species",
+        lambda i: (
+            f"photos/{i}.jpg,{('A', 'B')[index(i) // 2]},{('C', 'D')[index(i) // 2]},{label(i)}"
+        ),
+    ),
+    table(
+        "leading zeros in labels",
+        "file,label",
+        lambda i: f"photos/{i}.jpg,{index(i):03}",
+        truth=lambda i: f"{index(i):03}",
+    ),
+    table("addresses of files", "uri,label", lambda i: f"file:///data/photos/{i}.jpg,{label(i)}"),
+    table(
+        "names of people and emotions",
+        "file,name,emotion",
+        lambda i: f"photos/{i}.jpg,{('Ann', 'Bob', 'Eve', 'Joe')[i % 4]},{label(i)}",
+    ),
+    table(
+        "one class in each folder, names repeat",
+        "file,label",
+        lambda i: f"{i // 3}.jpg,{label(i)}",
+        lambda i: f"{label(i)}{i % 3}/{i // 3}.jpg",
+        truth=None,
+        expected="refused",
+    ),
+    table(
+        "class folders, names repeat",
+        "file,label",
+        lambda i: f"{i % 12}.jpg,{label(i)}",
+        lambda i: f"train/{label(i)}/{i % 12}.jpg",
+    ),
+    table(
+        "class folders, no header, names repeat",
+        None,
+        lambda i: f"{label(i)},{i % 12}.jpg",
+        lambda i: f"{label(i)}/{i % 12}.jpg",
+    ),
+    table(
+        "path in two columns",
+        "folder,file,label",
+        lambda i: f"d{i % 2},{i // 2}.jpg,{label(i)}",
+        lambda i: f"d{i % 2}/{i // 2}.jpg",
+    ),
     table(
         "folders inside folders",
         "id,landmark_id",

@@ -105,3 +105,14 @@ def test_files_whose_names_read_the_same_are_all_kept(tmp_path):
         "\ufffd.png",
         "1.png",
     ]
+
+
+def test_few_letters_are_doubtful():
+    found = find_encoding(["猫/1.png".encode("gb18030")], is_dos=True)  # also "è" in UTF-8
+    assert {found.key, *found.others} >= {"utf-8", "gb18030"}
+    assert find_encoding(["crème/1.png".encode()], is_dos=True).key == "utf-8"
+
+
+def test_bytes_that_are_no_text_are_shown_one_by_one():
+    found = find_encoding([b"\x84\x01/1.png"], is_dos=True)
+    assert (found.key, found.others, found.example) == ("cp437", (), "ä\x01")

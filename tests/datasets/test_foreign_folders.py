@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.contexts import PlainContext
 from tests.datasets.foreign_folders import layouts
 from tests.datasets.foreign_layout import Layout, counts_of, judged
-from workbench.core.specs import LoadedData
+from workbench.core.specs import ArrayPart, LoadedData
 from workbench.datasets import all_datasets
+from workbench.datasets._look_alikes import with_look_alikes
 from workbench.errors import DatasetError
 
 
@@ -146,7 +148,9 @@ def test_names_that_look_alike_are_doubtful_and_can_be_merged(tmp_path):
     assert counts_of(data) == {"Rose": (3, 0, 0), "rose": (3, 2, 0), "tulip": (3, 2, 0)}
     doubt = next(each for each in data.inferences if each.key == "look_alikes")
     assert doubt.is_doubtful
-    assert doubt.evidence == "“Rose” and “rose” differ in case, spaces or invisible marks only"
+    assert doubt.evidence == (
+        "“Rose” and “rose” differ in case, spaces, invisible marks or “copy” only"
+    )
     merged = load(folder, look_alikes="merge")
     assert counts_of(merged) == {"Rose": (6, 2, 0), "tulip": (3, 2, 0)}
     labels = merged.train.labels.tolist()
@@ -179,7 +183,11 @@ def test_every_entry_that_is_not_used_is_counted(tmp_path):
         "Folder “x” has no images and is ignored.",
         "1 inner folder: links, not used.",
         "1 link to nothing, or no file: not used.",
-        "5 other files not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml.",
+    )
+    (others,) = data.inferences
+    assert others.sentence == (
+        "Other files: 5, not used: 2 .csv, 1 without ending, 1 .txt, 1 .xml (neither their names "
+        "nor their first bytes are those of images)."
     )
 
 
@@ -187,3 +195,27 @@ def test_many_folders_that_are_not_used_are_counted_together(tmp_path):
     names = ",".join(f"e{number}" for number in range(20))
     data = load(written(tmp_path, f"{{a,b}}*3 {{{names}}}/"))
     assert data.notes[-1] == "8 more folders: the same."
+
+
+def test_parts_inside_of_classes_can_be_merged(tmp_path):
+    folder = written(tmp_path, "{a,b}/{train,test}*3")
+    data = load(folder, parts="merge")
+    assert counts_of(data) == {"a": (6, 0, 0), "b": (6, 0, 0)}
+    assert data.inferences[0].is_told
+
+
+def test_the_classes_are_known_without_loading(tmp_path):
+    folder = written(tmp_path, "{train,test}/{Rose,rose,tulip}*3")
+    classes = all_datasets()["folder"].classes
+    assert classes({"path": str(folder)}) == ("Rose", "rose", "tulip")
+    assert classes({"path": str(folder), "look_alikes": "merge"}) == ("Rose", "tulip")
+    assert len(classes({"path": str(folder), "parts": "none", "classes": "path"})) == 6
+
+
+def test_look_alikes_of_arrays_are_merged_too():
+    labels = np.array([0, 1, 2, 1])
+    part = ArrayPart(np.zeros((4, 2, 2, 1), np.uint8), labels)
+    data = LoadedData(class_names=("Rose", "rose", "tulip"), train=part, test=part)
+    merged = with_look_alikes(data, data.class_names, {"look_alikes": "merge"})
+    assert merged.class_names == ("Rose", "tulip")
+    assert merged.train.labels.tolist() == merged.test.labels.tolist() == [0, 0, 1, 0]

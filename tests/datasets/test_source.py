@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.params import check_all
+from workbench.core.params import check_all, defaults
 from workbench.core.projects.project import Choice
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -40,7 +40,8 @@ def test_plain_and_path_sources(tmp_path, monkeypatch):
     assert parse_source("fashion_mnist", datasets) == Choice("fashion_mnist", {})
     monkeypatch.chdir(tmp_path)
     choice = parse_source("folder:some where/a:b", datasets)
-    assert choice.params == {"path": str(tmp_path / "some where" / "a:b"), "fit": "crop"}
+    others = defaults(datasets["folder"].params)
+    assert choice.params == {**others, "path": str(tmp_path / "some where" / "a:b")}
     assert parse_source("npz:~/x.npz", datasets).params["path"] == str(Path("~/x.npz").expanduser())
 
 

@@ -156,6 +156,12 @@ def test_each_edited_image_is_counted_once_by_what_becomes_of_it(tmp_path, ctx):
     recipe = TrainingRecipe()
     made = prepare(data, shape=(8, 8, 3), fit="crop", recipe=recipe, ctx=ctx)
     assert said(data, {broken}) in made.notes
+    (root / "ant/twin.png").write_bytes((root / "bee/2.png").read_bytes())
+    twin = content(root / "bee/2.png")
+    chosen = DataEdits(labels={twin: "bee"}, once=frozenset({twin}))  # "use only the one in bee"
+    assert said(edited(load(root, ctx), chosen, ctx)) == (
+        "Edits of the data: 1 image left out as copies of others."
+    )
     merged = DataEdits(labels={ids["ant/1.png"]: "bee"}, classes={"ant": "bee"})
     assert said(edited(load(root, ctx), merged, ctx)) == ""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.errors import DatasetError
+from workbench.errors import DatasetError, ParamError
+from workbench.pictures.listed.given import Given, table_and_settings
 from workbench.pictures.listed.labels import ListedLabels
 
 
@@ -48,3 +49,43 @@ def test_an_entry_with_a_folder_labels_no_image_of_another_folder(table, tmp_pat
     assert labels.of(str(tmp_path / "train/1.jpg")) == "rose"
     assert labels.of(str(tmp_path / "test/other/1.jpg")) == ""
     assert labels.of(str(tmp_path / "test/other/2.jpg")) == "lily"
+
+
+def test_columns_are_chosen_behind_the_path(table, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("file,kind,species\na.jpg,plant,rose\nb.jpg,plant,lily\nc.jpg,tree,oak\n")
+    assert ListedLabels(path).of("a.jpg") == "rose"
+    text = f"{path}?label=kind&split=none"
+    assert table_and_settings(text) == (path, Given(label="kind", split="none"))
+    labels = ListedLabels(*table_and_settings(text)[:1], given=table_and_settings(text)[1])
+    assert [labels.of(f"{name}.jpg") for name in "abc"] == ["plant", "plant", "tree"]
+    assert "The label column: kind (set in the data source)." in labels.sentences
+    odd = tmp_path / "what?really.csv"
+    assert table_and_settings(str(odd)) == (odd, Given())
+    with pytest.raises(ParamError):
+        table_and_settings(f"{path}?header=perhaps")
+
+
+def test_the_classes_of_the_model_show_which_column_is_the_label(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n}.jpg,{('wild', 'garden')[n % 2]},{('Rose', 'lily')[n % 2]}" for n in range(6)]
+    path.write_text("\n".join(["file,category,what", *rows]))
+    assert ListedLabels(path).of("0.jpg") == "wild"
+    labels = ListedLabels(path, classes=("rose", "lily", "oak"))
+    assert labels.of("0.jpg") == "Rose"
+    assert any("classes of the model" in each for each in labels.sentences)
+
+
+def test_a_list_with_one_class_is_a_list(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("file,label\na.jpg,rose\nb.jpg,rose\n")
+    assert ListedLabels(path).of("b.jpg") == "rose"
+
+
+def test_other_spellings_of_a_file(table, tmp_path):
+    labels = ListedLabels(
+        table("Photos/IMG_1.JPG,rose", "Lo\u0308we.jpg,lily", "x.jpg,a", "X.jpg,b")
+    )
+    assert labels.of(str(tmp_path / "photos" / "img_1.jpg")) == "rose"
+    assert labels.of("/elsewhere/L\u00f6we.jpg") == "lily"
+    assert [labels.of(f"/else/{name}.jpg") for name in "xX"] == ["a", "b"]

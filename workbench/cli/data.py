@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.cli._data_versions import add_versions
 from workbench.cli._findings import (
     Checked,
     checked,
@@ -19,6 +21,7 @@ from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, printable
 from workbench.cli._source_words import source_words
 from workbench.cli._typed_source import typed_source
+from workbench.cli.new import start_of
 from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import plural
 from workbench.core.projects.project import Project
@@ -36,12 +39,14 @@ HELP = "inspect a data set, and settle what is wrong with it"
 _PARTS = ("train", "validation", "test")
 _PROJECT_ENDING = ".workbench"
 
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+
 Settled = list[tuple[Finding, Action]]
 """Findings, each with the action that was applied."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING [ACTION]]`."""
+    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
         "check", help="counts, unreadable files, duplicates, leaks and more"
@@ -56,15 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_project(fix)
     fix.add_argument(
         "finding",
-        nargs="?",
+        nargs="*",
         metavar="FINDING",
-        help="key or number of a finding; without it, findings are listed",
-    )
-    fix.add_argument(
-        "action",
-        nargs="?",
-        metavar="ACTION",
-        help="key of one of its actions; the first one by default",
+        help="keys, numbers or ranges (3-9) of findings, and perhaps the key of one of their "
+        "actions, by default the first; without any, findings are listed",
     )
     fix.add_argument(
         "--all",
@@ -77,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_labels(fix)
     add_json_option(fix)
     fix.set_defaults(run_data=_fix)
+    add_versions(commands)
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    project = _project_of(arguments.source)
+    project = _project_of(arguments.source, is_quiet=arguments.json)
     description, found = checked(project, labels=arguments.labels, is_quiet=arguments.json)
     if arguments.json:
         print_json({**_as_json(description, found), **findings_as_json(found)})
@@ -107,11 +108,12 @@ def _check(arguments: argparse.Namespace) -> int:
     return 0 if found.is_ok else 1
 
 
-def _project_of(text: str) -> Project:
-    """The project in a file, or one of a source without edits."""
+def _project_of(text: str, *, is_quiet: bool) -> Project:
+    """The project in a file, or the one that `new --from` makes of a source: with its split."""
     if Path(text).suffix == _PROJECT_ENDING and not text.partition(":")[1]:
         return read_project(Path(text))
-    return Project(dataset=typed_source(text))
+    choice = typed_source(text)
+    return Project(dataset=choice, recipe=start_of(choice, is_quiet=is_quiet).project.recipe)
 
 
 def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
@@ -163,7 +165,8 @@ def _fix(arguments: argparse.Namespace) -> int:
         raise UsageError("FINDING and --all are given.", fix="Give one of them.")
     path = Path(arguments.project)
     before, stamp = read_stamped(path)
-    labels = arguments.labels or _needs_labels(arguments.kind or arguments.finding or "")
+    asked = [arguments.kind] if arguments.kind else arguments.finding
+    labels = arguments.labels or any(map(_needs_labels, asked))
     _, found = checked(before, labels=labels, is_quiet=arguments.json)
     if not (arguments.kind or arguments.finding):
         return _list(found, as_json=arguments.json)
@@ -191,23 +194,40 @@ def _list(found: Checked, *, as_json: bool) -> int:
 def _chosen(found: Checked, arguments: argparse.Namespace) -> Settled:
     if arguments.kind:
         return [(each, each.actions[0]) for each in found.open if each.rule == arguments.kind]
-    finding = _finding(found, arguments.finding)
-    action = finding.action(arguments.action) if arguments.action else finding.actions[0]
+    *words, last = arguments.finding
+    key = last if words and not _names_finding(last) else ""
+    words += [] if key else [last]
+    findings = {each.key: each for word in words for each in _findings(found, word)}
+    return [(each, _action(each, key)) for each in findings.values()]
+
+
+def _action(finding: Finding, key: str) -> Action:
+    action = finding.action(key) if key else finding.actions[0]
     if action is None:
         raise UsageError(
             "There is no such action.",
             where=finding.title,
-            received=arguments.action,
+            received=key,
             expected="one of " + ", ".join(each.key for each in finding.actions),
         )
-    return [(finding, action)]
+    return action
 
 
-def _finding(found: Checked, text: str) -> Finding:
-    by_name = {str(number): each for number, each in enumerate(found.findings, start=1)}
-    by_name |= {each.key: each for each in found.findings}
-    if text in by_name:
-        return by_name[text]
+def _names_finding(word: str) -> bool:
+    """Whether a word is a number, a range or a key of findings; else it is an action's key."""
+    return ":" in word or _RANGE.fullmatch(word) is not None
+
+
+def _findings(found: Checked, text: str) -> Sequence[Finding]:
+    """Those that a key, a number or a range means."""
+    by_key = [each for each in found.findings if each.key == text]
+    numbers = _RANGE.fullmatch(text)
+    if numbers and not by_key:
+        first, last = int(numbers[1]), int(numbers[2] or numbers[1])
+        if 0 < first <= last <= len(found.findings):
+            return found.findings[first - 1 : last]
+    if by_key:
+        return by_key
     raise UsageError(
         "There is no such finding.",
         received=text,

@@ -77,11 +77,15 @@ def _start(arguments: argparse.Namespace) -> Start:
         template = find_template(arguments.template)
         return Start(template.project, template.key, f"{template.title}.")
     wish = _wish(arguments.backbone)
-    choice = typed_source(arguments.source)
+    return start_of(typed_source(arguments.source), wish, is_quiet=arguments.json)
+
+
+def start_of(choice: Choice, wish: Wish = USUAL, *, is_quiet: bool) -> Start:
+    """What a new project of a source starts with."""
     if choice.key == FOLDER.key:
         return start_for_folder(str(choice.params[FOLDER.source_param]), wish)
-    published = start_for_template_of(choice) if arguments.backbone is None else None
-    return published or _described(choice, wish, is_quiet=arguments.json)
+    published = start_for_template_of(choice) if wish is USUAL else None
+    return published or _described(choice, wish, is_quiet=is_quiet)
 
 
 def _wish(key: str | None) -> Wish:

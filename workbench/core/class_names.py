@@ -7,6 +7,7 @@ then without regard to case; a name that fits several is never matched. Qt-free.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -95,11 +96,17 @@ def unique_paths(keys: Iterable[Key]) -> dict[Key, str]:
     return dict(zip(names, unique(tuple(names.values())), strict=True))
 
 
+_COPY = re.compile(r"([-_ ]*\b(copy|kopie|copie|copia)\b)?( ?\(\d+\))?$")
+"""What file managers put behind the name of a copy: " - Copy", " copy (2)", " (1)"."""
+
+
 def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that differ in case, spaces or invisible marks only."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        groups[folded(name)].append(name)
+    """Groups of names that differ in case, spaces, invisible marks or the mark of a copy only."""
+    forms = {name: folded(name) for name in names}
+    known, groups = set(forms.values()), defaultdict(list)
+    for name, form in forms.items():
+        without = _COPY.sub("", form)
+        groups[without if without in known else form].append(name)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 

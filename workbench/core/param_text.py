@@ -7,18 +7,27 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbench.core.params import Param
+from workbench.core.params import FloatParam, IntParam, Param
 
 
 def read_value(param: Param, text: str) -> Any:
-    """The value that a text gives a parameter; "none" where it may be left open.
+    """The value that a text gives a parameter. One that may be left open is by "none", by no text,
+    and by the word for it that its form shows, such as "off".
 
     A path is made absolute: what uses it may run in another folder.
 
     Raises:
         ParamError: the value is not allowed.
     """
-    return param.check(_READ.get(param.kind, str)(text.strip()))
+    text = text.strip()
+    if isinstance(param, IntParam | FloatParam) and text.lower() in _open_texts(param):
+        return None
+    return param.check(_READ.get(param.kind, str)(text))
+
+
+def _open_texts(param: IntParam | FloatParam) -> set[str]:
+    """What leaves a number open."""
+    return {"", param.none_text.lower()} if param.is_optional else set()
 
 
 def _number(text: str) -> float | str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.core.data_check.findings import (
     Action,
@@ -13,7 +14,6 @@ from workbench.core.data_check.findings import (
     new_finding,
 )
 from workbench.core.data_check.judged_labels import LEAST_IMAGES
-from workbench.core.data_check.label_scores import LEAST_ERROR
 from workbench.core.data_check.spec import DataCheckSpec
 from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text, plural, share
@@ -43,7 +43,7 @@ def _find(survey: Survey) -> Iterator[Finding]:
             f"Relabel as “{name}”",
             labels={image.content: survey.source_name(other)},
         )
-        yield new_finding(
+        finding = new_finding(
             SPEC.key,
             "warning",
             f"“{image.label}”, or “{name}”?",
@@ -51,9 +51,9 @@ def _find(survey: Survey) -> Iterator[Finding]:
             images=[image],
             actions=[relabel, leave_out([image])],
             score=float(scores.error[at]),
-            group=f"“{image.label}” → “{name}”" if sizes[pair] > 1 else "",
-            evidence=evidence,
         )
+        group = f"“{image.label}” → “{name}”" if sizes[pair] > 1 else ""
+        yield replace(finding, group=group, evidence=evidence)
 
 
 def _message(label: str, evidence: LabelEvidence, error: float) -> str:
@@ -84,8 +84,7 @@ def _notes(survey: Survey) -> Iterator[str]:
     scores = judged.scores
     yield (
         f"Estimated share of wrong labels: {share(scores.noise)} of {count(len(judged.rows))}. "
-        f"{plural(len(scores.listed), 'label')} listed: those wrong with a probability of at least "
-        f"{share(LEAST_ERROR, 0)}."
+        f"{plural(len(scores.listed), 'label')} listed, the most probably wrong first."
     )
 
 

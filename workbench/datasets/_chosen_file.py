@@ -38,5 +38,7 @@ def chosen_file(text: str, what: str, *, expected: str = "", for_folder: str = "
         "This is not a regular file." if is_there else "There is no such file.",
         where=text,
         expected=expected,
-        fix="Check the path.",
+        fix="Check the path, and the names of the settings behind the question mark."
+        if "?" in path.name
+        else "Check the path.",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.core.class_names import unique
-from workbench.core.format import plain_name
+from workbench.core.format import plain_name, plural
 from workbench.core.params import ChoiceParam, Params, TextParam
 from workbench.core.specs import FilePart, LoadContext, LoadedData, least_classes
 from workbench.datasets._look_alikes import class_order, with_look_alikes
@@ -128,18 +128,22 @@ def check_classes(found: ClassFolders, where: str, least: int = 2) -> None:
     """Raises DatasetError where there are fewer classes, with what is there instead."""
     if len(found.train) >= least:
         return
+    loose = f"{found.num_loose:,} images outside class folders" if found.num_loose else ""
     for name, files in found.train.items():
         raise DatasetError(
             f'There is only one class, "{plain_name(name)}". A classifier needs at least two.',
             where=where,
-            received=f"{len(files):,} images of one class",
+            received=f"{len(files):,} images of one class"
+            + (
+                f", and {found.num_loose:,} images outside class folders" if found.num_loose else ""
+            ),
             expected=EXPECTED,
-            fix="Add a folder with images of another class."
-            + (f" {found.hint}" if found.hint else ""),
+            fix=f"Add a folder with images of another class. {found.hint}".strip(),
         )
     received = f"{found.num_folders} folders without images" if found.num_folders else "no folders"
-    if found.num_loose:
-        received += f", and {found.num_loose:,} images outside class folders"
+    if found.num_inside:
+        received = f"{plural(found.num_folders, 'folder')} with {plural(found.num_inside, 'image')}"
+    received += f", and {loose}" if loose else ""
     raise DatasetError(
         "The folder contains no class folders.",
         where=where,

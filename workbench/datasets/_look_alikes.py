@@ -16,7 +16,7 @@ from workbench.core.specs import ArrayPart, FilePart, Inference, LoadedData, Opt
 LOOK_ALIKES = ChoiceParam(
     "look_alikes",
     "keep",
-    "Classes whose names differ in case, spaces or invisible marks only.",
+    "Classes whose names differ in case, spaces, invisible marks or the mark of a copy only.",
     title="Classes of nearly one name",
     choices=("keep", "merge"),
     titles={"keep": "separate", "merge": "one class"},
@@ -55,7 +55,7 @@ def _inference(groups: Sequence[Sequence[str]], *, is_merged: bool) -> Inference
         "look_alikes",
         "Classes of nearly one name",
         LOOK_ALIKES.show("merge" if is_merged else "keep"),
-        f"{words} differ in case, spaces or invisible marks only",
+        f"{words} differ in case, spaces, invisible marks or “copy” only",
         "They may be one class, written in two ways.",
         param=LOOK_ALIKES.key,
         options=(Option(other, LOOK_ALIKES.show(other)),),

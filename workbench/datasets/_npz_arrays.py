@@ -17,7 +17,7 @@ from workbench.pictures.listed.names import part_of_word
 PARTS = ("train", "test", "validation")
 
 _IMAGES = ("x", "images", "image", "img", "imgs", "pictures", "photos", "data", "samples", "inputs",
-           "input", "features", "pixels", "faces", "frames", "arrays", "")  # fmt: skip
+           "features", "pixels", "faces", "frames", "arrays", "")  # fmt: skip
 _LABELS = ("y", "labels", "label", "targets", "target", "classes", "class", "truth", "gt", "lbl",
            "lbls", "labs", "ids", "categories", "category", "species", "output",
            "outputs")  # fmt: skip

@@ -271,17 +271,16 @@ def _inference(of: str, scales: list[Scale], given: str) -> Inference:
     chosen, known = scales[0].range, [each.known for each in scales]
     low, high = min(each.low for each in known), max(each.high for each in known)
     evidence = f"{_type_words(known)} from {low:,.6g} to {high:,.6g}"
-    others: tuple[str, ...] = ()
-    if chosen is not None:
-        others = tuple(dict.fromkeys((*chosen.others, MIN_MAX, EACH)))
+    found = [each.range for each in scales if each.range is not None]
+    others = tuple(dict.fromkeys((*(o for each in found for o in each.others), MIN_MAX, EACH)))
     return Inference(
         "value_range",
         f"The value range{of}",
         range_words(EACH if chosen is None else chosen.text),
         evidence,
-        "" if chosen is None else chosen.doubt,
+        " ".join(filter(None, dict.fromkeys(each.doubt for each in found))),
         "range",
-        tuple(Option(text, range_words(text)) for text in others),
+        tuple(Option(text, range_words(text)) for text in others) if found else (),
         is_told=given != AUTO,
     )
 

@@ -46,6 +46,5 @@ SPEC = DatasetSpec(
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,
     num_test=NUM_TEST,
-    archive=ARCHIVE,
     load=_load,
 )

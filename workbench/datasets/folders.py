@@ -13,7 +13,7 @@ from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.reading import ClassFolders
-from workbench.pictures.class_folders.tree import other_notes, scan
+from workbench.pictures.class_folders.tree import other_files, other_notes, scan
 
 _EXPECTED = "two or more folders, each with the images of one class"
 
@@ -31,7 +31,12 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     ]
     notes += [f"In “{name}”: {note}" for name, tree in trees.items() for note in other_notes(tree)]
     filled = {name: files for name, files in found.items() if files}
-    classes = ClassFolders(train=filled, notes=tuple(notes), num_folders=len(found))
+    classes = ClassFolders(
+        filled,
+        notes=tuple(notes),
+        inferences=other_files(*trees.values()),
+        num_folders=len(found),
+    )
     check_classes(classes, ", ".join(map(str, paths))[:300], least_classes(ctx))
     return from_classes(classes, params)
 

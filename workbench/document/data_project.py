@@ -10,6 +10,7 @@ from dataclasses import replace
 from workbench.core.network.layout import node_sizes
 from workbench.core.network.outputs import num_outputs, with_num_outputs
 from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_versions import Versions
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.document import placement
@@ -53,6 +54,10 @@ class DataProject(LearningProject):
         if before != after and num_outputs(graph, self.layers) == before:
             graph = with_num_outputs(graph, self.layers, after)
         self._push(text, replace(self._state, graph=graph, edits=edits))
+
+    def set_data_versions(self, versions: Versions, text: str) -> None:
+        """Changes the named versions of the data edits; `text` names the undo step."""
+        self._push(text, replace(self._state, data_versions=versions))
 
     def set_robustness(self, tests: tuple[RobustnessTest, ...], text: str) -> None:
         """Changes what each later run is measured on; `text` names the undo step."""

@@ -51,7 +51,7 @@ class GraphEdit(QUndoCommand):
         owner: Editable,
         merge_key: Hashable = None,
     ) -> None:
-        super().__init__(text)
+        super().__init__(text.replace("&", "&&"))  # Edit > Undo shows it in a menu
         self.before = before
         self.after = after
         self._owner = owner

@@ -9,8 +9,8 @@ from typing import Any
 from workbench.core.specs import ExportReader
 from workbench.exports._python_runtime import python_runtime
 from workbench.parts import TRAIN
+from workbench.programs.beside import pretrained_name
 from workbench.programs.code import literal
-from workbench.programs.pretrained import pretrained_name
 
 WEIGHTS_ENDING = ".weights.h5"
 

@@ -57,13 +57,14 @@ RUNTIME = ExportRuntime(
     scripts={
         "classify.mjs": "script",
         "network.mjs": "network",
+        "pictures.mjs": "pictures",
         "index.html": "page",
-        "package.json": "package",
     },
-    setup="npm install",
+    setup="",
     start=_NODE,
     about=lambda _context, _path: (
-        "It takes JPEG and PNG files. In a browser, without Node: run `python -m http.server 8000` "
+        "It takes JPEG files, but for CMYK, and PNG files, to the pixels that Workbench gives a\n"
+        "network, and refuses others. In a browser, without Node: run `python -m http.server 8000` "
         "in this\nfolder, open http://localhost:8000 and drop an image there. Nothing is sent "
         "anywhere."
     ),

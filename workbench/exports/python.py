@@ -9,12 +9,12 @@ from typing import Any
 
 from workbench.core.specs import ExportSpec
 from workbench.exports._keras_program import READER, weights_of
+from workbench.programs.beside import images_name, pretrained_name, save_program
 from workbench.programs.code import comment_text, literal, sequence
 from workbench.programs.fit import fit_values
 from workbench.programs.network import layer_lines, names_of, output_of, tuned_name
-from workbench.programs.pretrained import pretrained_name, save_program
 from workbench.programs.reader import reader_source
-from workbench.programs.texts import fill, read
+from workbench.programs.texts import fill, read, sections
 
 
 def script(context: Any, file: str) -> str:
@@ -35,10 +35,14 @@ def _script(
 ) -> str:
     calls = context.keras_calls()
     names = names_of(calls)
+    fit = fit_values(context.recipe, is_logits=card.is_logits)
     values = {
         **_calibration(card),
-        **fit_values(context.recipe, is_logits=card.is_logits),
-        "test_share": literal(context.recipe.test_share),
+        **fit,
+        "has_images": context.images is not None,
+        "digest": literal(context.images.digest if context.images is not None else ""),
+        "images": comment_text(images_name(file)),
+        "picked": f"{sections('parts.txt')['picked']}\n\n" if fit["holds_out"] else "",
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),

@@ -38,7 +38,7 @@ def _files(_path: Path) -> Mapping[str, str]:
         "index.html": "a page that classifies images in a browser: run "
         "`python -m http.server 8000` in this folder and open http://localhost:8000",
         "network.mjs": "what classify.mjs and index.html have in common",
-        "package.json": "what `npm install` installs for classify.mjs",
+        "pictures.mjs": "reads JPEG and PNG files as Workbench does",
         LIBRARY_NAME: "the library TensorFlow.js",
     }
 

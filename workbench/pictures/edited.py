@@ -140,6 +140,7 @@ def _images_of(
     gone[[*left_out, *copies]] = True
     labels[gone] = _LEFT_OUT
     is_relabeled = (labels != numbers[own]) & (labels != _LEFT_OUT)
+    is_relabeled[_chosen_copies(edits, places, labels, numbers[own])] = False
     gone |= labels == _LEFT_OUT  # relabeled as a class that is left out
     is_copy = np.isin(np.arange(len(labels)), [*copies])
     changes = ImageChanges(
@@ -263,6 +264,20 @@ def _refuse_too_few(loaded: LoadedData, classes: EditedClasses) -> None:
         expected="at least two classes",
         fix="Put a class back in, or undo merging classes.",
     )
+
+
+def _chosen_copies(
+    edits: DataEdits, places: Mapping[str, list[int]], labels: Numbers, own: Numbers
+) -> list[int]:
+    """Images of which one copy is used, where one of the copies had its label before: none was
+    relabeled, one was chosen.
+    """
+    return [
+        number
+        for content in edits.once
+        for number in places.get(content, ())
+        if (own[places[content]] == labels[number]).any()
+    ]
 
 
 # notes -------------------------------------------------------------------------------------

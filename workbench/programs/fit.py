@@ -56,6 +56,8 @@ class FitText:
         return {
             **self._training.values(),
             "splits_validation": splits,
+            "holds_out": recipe.validation == "split",
+            "validation_seed": recipe.seed + 1,
             "splits_one_hot": splits and is_one_hot,
             "loss": self._loss(),
             "top_k_metric": f'keras.metrics.{kind}CategoricalAccuracy({k}, name="top_{k}")',
@@ -142,5 +144,5 @@ class FitText:
             names, shown = f"loss, accuracy, top_{k}", f", top-{k} {{top_{k}:.4f}}"
         words = ["x_test", "y_test", "batch_size=256"]
         printed = f'f"test loss {{loss:.4f}}, accuracy {{accuracy:.4f}}{shown}"'
-        evaluate = call(f"{names} = model.evaluate", words, indent=4)
-        return f"{evaluate}\n{call('print', [printed], indent=4)}"
+        evaluate = call(f"{names} = model.evaluate", words, indent=8)
+        return f"{evaluate}\n{call('print', [printed], indent=8)}"

@@ -6,10 +6,10 @@ material: plain code, one idea a function, each with its sentence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.programs.beside import images_name, pretrained_name
 from workbench.programs.code import call, comment_text, literal, sequence
 from workbench.programs.network import (
     layer_lines,
@@ -19,7 +19,6 @@ from workbench.programs.network import (
     tuned_name,
 )
 from workbench.programs.notebook_recipe import recipe_values
-from workbench.programs.pretrained import pretrained_name
 from workbench.programs.texts import fill, sections
 
 _SYNCHRONIZED = {
@@ -28,7 +27,7 @@ _SYNCHRONIZED = {
     "off": [],
 }
 
-_ONLY_IF = {"split": "has_split", "pretrained": "is_pretrained", "tuning": "is_tuned"}
+_ONLY_IF = {"split": "is_split_there", "files": "has_files", "tuning": "is_tuned"}
 """The value that a section of the notebook depends on, by the section's name."""
 
 
@@ -63,28 +62,21 @@ def network_source(context: Any) -> str:
 
 
 def load_images(context: Any) -> str:
-    """The code that sets x_train, y_train, x_test and y_test; the last two may be None. Where
-    people bring the images, is_readable says which of those to train on could be read.
+    """The code that sets x_train, y_train, x_test and y_test: what Keras downloads, or what
+    Workbench has packed; x_validation and y_validation then, too.
 
     Args:
-        context: ProgramContext-like: `load_program`, `is_fixed_shape`, `data_path`, `fit`.
+        context: ProgramContext-like: `load_program`, `images`.
     """
     parts = sections("parts.txt")
-    # How an image is brought to (width, height), as `pictures.fit` does it.
-    fit = parts.get(f"fit_{context.fit}", parts["fit_crop"])
-    is_fixed = bool(context.load_program) and context.is_fixed_shape
-    values = {
-        "load_program": context.load_program.rstrip(),
-        "data_path": literal(context.data_path),
-        "is_fitted": not is_fixed,
-        "fitted": "" if is_fixed else fill(parts["fitted"], {"fit": fit}) + "\n\n",
-    }
-    return fill(parts["download" if context.load_program else "upload"], values)
+    if context.images is None:
+        return fill(parts["download"], {"load_program": context.load_program.rstrip()})
+    return fill(parts["packed"], {"digest": literal(context.images.digest)})
 
 
 def _values(context: Any, file: str) -> dict[str, Any]:
     recipe, title = context.recipe, comment_text(context.title) or "A network"
-    layers, is_downloaded = context.keras_calls(), bool(context.load_program)
+    layers, is_downloaded = context.keras_calls(), context.images is None
     has_penalty = any("regularizer" in key for layer in layers for key in layer.arguments)
     values = recipe_values(recipe, is_logits=context.is_logits, has_penalty=has_penalty)
     has_setup = values["is_balanced"] or values["erases"] or values["mixes"]
@@ -92,18 +84,17 @@ def _values(context: Any, file: str) -> dict[str, Any]:
     return {
         **values,
         **_network(context),
-        **_pretrained_values(context, file),
-        "has_split": context.has_split,
+        **_file_values(context, file),
+        "is_split_there": is_downloaded and values["splits_validation"],
         "title": title,
         "title_literal": literal(title),
         "class_names": sequence("CLASS_NAMES", context.class_names),
         "num_classes": context.num_outputs,
         "input_shape": literal(tuple(context.input_shape)),
         "is_downloaded": is_downloaded,
-        "upload_steps": "" if is_downloaded else parts["upload_steps"],
+        "has_test": context.has_test,
         "load_images": load_images(context),
         "picked": parts["picked"],
-        **_split_parts(values, splits_test=not is_downloaded),
         "front": _front(context, is_adapted=True),
         "has_front_and_setup": context.front and has_setup,
         "adapts_model": any(layer.spec.is_adapted for layer in _inside(context)),
@@ -113,21 +104,15 @@ def _values(context: Any, file: str) -> dict[str, Any]:
     }
 
 
-def _split_parts(values: Mapping[str, Any], *, splits_test: bool) -> dict[str, bool]:
-    """Which parts the program splits off; images that people bring may be unreadable."""
-    splits_validation = values["splits_validation"]
-    return {
-        "splits_test": splits_test,
-        "splits_both": splits_test and splits_validation,
-        "splits_test_alone": splits_test and not splits_validation,
-        "splits_validation_alone": splits_validation and not splits_test,
-    }
-
-
-def _pretrained_values(context: Any, file: str) -> dict[str, Any]:
-    """Values of the weights that the training starts from, and of what becomes of them."""
+def _file_values(context: Any, file: str) -> dict[str, Any]:
+    """Values of the files beside the program: of the images, of the weights that the training
+    starts from, and of what becomes of them.
+    """
     adapts_front = any(layer.spec.is_adapted for layer in _front_layers(context))
     return {
+        "has_files": context.has_pretrained or context.images is not None,
+        "images": " ".join(images_name(file).split()),
+        "images_literal": literal(images_name(file)),
         "is_pretrained": context.has_pretrained,
         "pretrained": " ".join(pretrained_name(file).split()),
         "pretrained_literal": literal(pretrained_name(file)),

@@ -24,11 +24,11 @@ _PRECISIONS = {
 }
 
 _VALIDATION = {
-    "split": ("scoring_batches(x_validation, y_validation)", "len(x_validation)"),
-    "test": ("test_batches", "len(x_test)"),
-    "none": ("", "0"),
+    "split": ("scoring_batches(x_validation, y_validation)", "y_validation"),
+    "test": ("test_batches", "y_test"),
+    "none": ("", "y_train[:0]"),
 }
-"""Batches and number of the images that a network is validated on."""
+"""Batches and labels of the images that a network is validated on."""
 
 
 def recipe_values(
@@ -97,14 +97,13 @@ def _watched_values(recipe: TrainingRecipe) -> dict[str, Any]:
 
 
 def _split_values(recipe: TrainingRecipe) -> dict[str, Any]:
-    validation_batches, num_validation = _VALIDATION[recipe.validation]
+    validation_batches, validation_labels = _VALIDATION[recipe.validation]
     return {
-        "test_share": literal(recipe.test_share),
         "is_validated": recipe.validation != "none",
         "splits_validation": recipe.validation == "split",
         "validation_seed": recipe.seed + 1,
         "validation_batches": validation_batches,
-        "num_validation": num_validation,
+        "validation_labels": validation_labels,
     }
 
 

@@ -70,7 +70,7 @@ class ClassOrder(msgspec.Struct, frozen=True, kw_only=True):
     """An order in which the classes of a weights file may be.
 
     Attributes:
-        key: "data" (as the project has them), "code_point", "folders", "natural"; "best_fit" for
+        key: "data" (as the project has them), "code_point", "original", "natural"; "best_fit" for
             the one that fits the images best.
         title: Where such an order comes from, in words.
         names: The class of each output.
@@ -85,7 +85,7 @@ class ClassOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 class LoadFindings(Answer, frozen=True, kw_only=True, tag="load_findings"):
     """What was inferred about a weights file, before LoadWeights ends in Done, or in Failed where
-    the order of its classes has to be told.
+    the order of its classes has to be given.
 
     Attributes:
         matched_by: What said which layer of the file is which of the network; "" for a notebook's

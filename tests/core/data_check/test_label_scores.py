@@ -220,7 +220,7 @@ def test_scores_are_those_of_a_plain_computation():
         powers = np.exp((logits - logits.max(1, keepdims=True)) / temperature)
         chances = powers / powers.sum(1, keepdims=True)
         fits.append((naive_noise(chances, labels), chances))
-    (fit, rates, errors), chances = max(fits, key=lambda each: each[0][0])
+    (_, _, errors), chances = max(fits, key=lambda each: each[0][0])
     assert scores.noise == pytest.approx(np.mean(errors), abs=2e-3)
     assert scores.error == pytest.approx(errors, abs=2e-2)
     thresholds, joint, candidates = naive_confident_learning(chances, labels)

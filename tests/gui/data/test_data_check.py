@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from tests.looks import flaws_of
-from workbench.core.data_check.findings import Action, FoundImage, leave_out, new_finding
+from workbench.core.data_check.findings import (
+    Action,
+    FoundImage,
+    LabelEvidence,
+    leave_out,
+    new_finding,
+)
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.errors import DatasetError
-from workbench.gui.data.check.rows import ROW_PX
+from workbench.gui.data.check.rows import ROW_PX, settle_words
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -267,13 +275,13 @@ def test_only_what_makes_sense_is_offered(described, measurer, qtbot):
     click(qtbot, panel.open_button)
     assert [button.text() for button in panel.detail.buttons] == ["Leave out"]
     panel.list.setCurrentIndex(panel.rows.index(0))
-    assert [button.text() for button in panel.detail.buttons] == ["Leave out: 2 findings"]
+    assert [button.text() for button in panel.detail.buttons] == ["Leave out all 2"]
 
 
 def test_a_rule_is_settled_at_once_in_one_step(panel, window, qtbot):
     click(qtbot, panel.open_button)
     panel.list.setCurrentIndex(panel.rows.index(0))
-    press(panel, qtbot, "Leave out: 2 findings")
+    press(panel, qtbot, "Leave out all 2")
     document = window.context.document
     assert document.project.edits.left_out == {f"{3:032x}", f"{5:032x}"}
     assert titles(panel) == ["Tiny images", "Tiny 20", "Tiny 21"]
@@ -394,12 +402,188 @@ def test_open_findings_are_in_the_status_line_of_every_view_and_lead_to_the_list
     click(qtbot, status.findings)
     assert panel.isVisible()
     assert panel.is_open
-    panel.findings.apply_to_rule("tiny", is_kept=True)
+    panel.findings.apply_to_all([2, 3], is_kept=True)
     assert status.findings.text() == "2 data findings"
-    panel.findings.apply_to_rule("near_duplicate")
+    panel.findings.apply_to_all([0, 1])
     assert not status.findings.isVisible()
     assert status.problems.isVisible()
     window.context.document.undo_stack.undo()
     assert status.findings.isVisible()
     window.context.document.new(Project())
     assert not status.findings.isVisible()
+
+
+def heading_buttons(panel):
+    """The buttons of the headings by their words."""
+    rows = (panel.rows.index(place) for place in range(panel.rows.rowCount()))
+    widgets = (panel.list.indexWidget(index) for index in rows)
+    return {
+        found.text(): found
+        for widget in widgets if widget is not None
+        for found in widget.findChildren(QPushButton)
+    }  # fmt: skip
+
+
+def doubtful(number, given, suggested, score):
+    near = tuple(image(900 + at, suggested) for at in range(3))
+    evidence = LabelEvidence(0.02, suggested, 0.95, near)
+    action = Action(
+        "relabel", f"Relabel as “{suggested}”", labels={image(number).content: suggested}
+    )
+    title = f"“{given}”, or “{suggested}”?"
+    finding = new_finding(
+        "suspicious_label", "warning", title, "Doubted.", images=[image(number, given)],
+        actions=[action, leave_out([image(number, given)])], score=score,
+    )  # fmt: skip
+    return replace(finding, group=f"“{given}” → “{suggested}”", evidence=evidence)
+
+
+def test_a_heading_settles_all_below_it_by_a_button_in_one_step(panel, window, qtbot):
+    click(qtbot, panel.open_button)
+    assert set(heading_buttons(panel)) == {"Leave out all 2"}  # one of each rule
+    buttons = [panel.list.indexWidget(panel.rows.index(at)) for at in (0, 3)]
+    assert all(each is not None and each.isVisible() for each in buttons)
+    click(qtbot, buttons[1].findChild(QPushButton))
+    document = window.context.document
+    assert document.project.edits.left_out == {f"{20:032x}", f"{21:032x}"}
+    assert titles(panel) == ["Near duplicates", "Pair 1", "Pair 2"]
+    document.undo_stack.undo()
+    assert document.project.edits == DataEdits()
+    assert len(heading_buttons(panel)) == 1
+    panel.switch.chosen.emit("settled")
+    assert not heading_buttons(panel)
+
+
+def test_several_chosen_findings_of_a_kind_are_settled_together(panel, window, qtbot):
+    click(qtbot, panel.open_button)
+    rows = [panel.list.visualRect(panel.rows.index(at)).center() for at in range(6)]
+    view, left = panel.list.viewport(), Qt.MouseButton.LeftButton
+    qtbot.mouseClick(view, left, pos=rows[1])
+    qtbot.mouseClick(view, left, Qt.KeyboardModifier.ShiftModifier, rows[2])
+    assert panel.detail.title.text() == "2 findings chosen"
+    press(panel, qtbot, "Leave out all 2")
+    assert window.context.document.undo_stack.count() == 1 + 1  # the data set, and this
+    assert titles(panel) == ["Tiny images", "Tiny 20", "Tiny 21"]
+
+
+def test_chosen_findings_of_several_kinds_have_no_action_in_common(panel, qtbot):
+    click(qtbot, panel.open_button)
+    panel.list.selectAll()
+    assert panel.detail.title.text() == "4 findings chosen"
+    assert panel.detail.buttons == []
+    assert "several kinds" in panel.detail.message.text()
+
+
+def test_label_errors_are_grouped_and_show_the_most_similar_images(
+    described, measurer, window, qtbot
+):
+    panel = described.panels["data_check"]
+    found = [doubtful(1, "cat", "R & D", 0.9), doubtful(2, "dog", "cat", 0.8)]
+    answer(measurer, [*found, doubtful(3, "cat", "R & D", 0.7)])
+    click(qtbot, panel.open_button)
+    assert titles(panel)[::2][:1] == ["Suspicious labels: “cat” → “R & D”"]
+    assert panel.detail.nearest.isVisible()
+    assert "image" in panel.detail.nearest.accessibleName().lower()
+    assert panel.detail.buttons[0].text() == "Relabel as “R && D”", "no mnemonic"
+    (relabel,) = (each for each in heading_buttons(panel).values() if "(2)" in each.text())
+    assert relabel.text() == "Relabel as “R && D” (2)"
+    click(qtbot, relabel)
+    document = window.context.document
+    assert set(document.project.edits.labels.values()) == {"R & D"}
+    assert titles(panel) == ["Suspicious labels: “dog” → “cat”", "“dog”, or “cat”?"]
+    press(panel, qtbot, "Relabel as “cat”")
+    assert document.undo_stack.undoText() == "Relabel as “cat”: “dog”, or “cat”?"
+
+
+def test_what_was_found_stays_until_the_next_check_has_found_something(panel, measurer, qtbot):
+    click(qtbot, panel.open_button)
+    click(qtbot, panel.labels_button)
+    assert len(titles(panel)) == 6
+    assert panel.window().status.findings.text() == "4 data findings"
+    _, reply = measurer.of(CheckData)[-1]
+    reply(DataFindings(findings=[tiny(20)]))
+    assert titles(panel) == ["Tiny images", "Tiny 20"]
+    click(qtbot, panel.check_button if panel.check_button.isVisible() else panel.cancel_button)
+
+
+def test_a_check_without_findings_ends_the_old_ones(panel, measurer, qtbot):
+    click(qtbot, panel.check_button)
+    _, reply = measurer.of(CheckData)[-1]
+    reply(DataCheckReport(counts=[], num_images=20, seconds=0.1, notes=["One note."]))
+    assert titles(panel) == []
+    assert panel.summary.text() == "No findings. 20 images checked. One note."
+
+
+def test_why_the_images_cannot_be_read_is_not_behind_the_findings(panel, described, qtbot):
+    click(qtbot, panel.open_button)
+    assert panel.is_open
+    described.state.failed.emit(DatasetError("There is no such folder."))
+    assert not panel.is_open
+    assert described.panels["data_contents"].isVisible()
+
+
+def test_an_edit_leaves_what_is_known_of_the_images(panel, described, service, qtbot):
+    state = described.state
+    asked = len(service.of(DescribeData))
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Leave out")
+    press(panel, qtbot, "Leave out")
+    assert state.description is not None, "no counts vanish"
+    qtbot.waitUntil(lambda: len(service.of(DescribeData)) > asked)
+    assert len(service.of(DescribeData)) == asked + 1, "once for both edits"
+
+
+def test_versions_are_saved_and_gone_back_to_in_one_step_each(panel, window, qtbot, monkeypatch):
+    document, versions = window.context.document, panel.versions
+    monkeypatch.setattr("workbench.gui.data.check.versions.ask_text", lambda *_: " before & after ")
+    versions.ask_name()
+    click(qtbot, panel.open_button)
+    press(panel, qtbot, "Leave out")
+    versions.fill()
+    (entry,) = (each for each in versions.menu_.actions() if each.menu() is not None)
+    assert entry.text().startswith("before && after, 20")
+    assert entry.text().endswith(": 1 image left out differ")
+    back, delete = entry.menu().actions()
+    back.trigger()
+    assert document.project.edits == DataEdits()
+    document.undo_stack.undo()
+    assert document.project.edits.left_out
+    delete.trigger()
+    assert document.project.data_versions == ()
+    monkeypatch.setattr("workbench.gui.data.check.versions.ask_text", lambda *_: None)
+    versions.ask_name()
+    assert document.project.data_versions == ()
+    versions.use("gone")
+    assert document.project.edits.left_out
+
+
+def action(key, title="Do", **more):
+    return Action(key, title, **more)
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ([], ""),
+        ([action("keep", "Keep as it is")], ""),
+        ([action("keep_1", "Use only one of them")], "Use only one of them"),
+        ([action("keep_1"), action("keep_1")], "Use one of each (2)"),
+        ([action("leave_out", "Leave out", left_out=("1",))], "Leave out"),
+        ([action("leave_out", left_out=("1",))] * 1_200, "Leave out all 1,200"),
+        ([action("relabel", "A"), action("relabel", "B")], "Relabel all 2 as suggested"),
+        ([action("relabel", "Relabel as “A”")] * 2, "Relabel as “A” (2)"),
+        ([action("balance", "Use balanced class weights")], "Use balanced class weights"),
+        ([action("relabel", "A"), action("keep_1", "B")], "Settle all 2 as suggested"),
+    ],
+)
+def test_words_of_what_settles_several(actions, words):
+    assert settle_words(actions) == words
+
+
+def test_settled_findings_that_are_chosen_are_shown_without_actions(panel, qtbot):
+    click(qtbot, panel.open_button)
+    panel.findings.apply_to_all([0, 1])
+    panel.switch.chosen.emit("settled")
+    panel.list.selectAll()
+    assert panel.detail.title.text() == "2 findings chosen"
+    assert panel.detail.buttons == []

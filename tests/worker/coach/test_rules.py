@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 
 from tests.worker.conftest import stripes
 from workbench.coach import all_coach_rules
 from workbench.core.coach.advice import with_change
 from workbench.core.coach.record import RunRecord
+from workbench.core.network.graph import Graph, Node
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import create_run
 from workbench.runs.log.coaching import advice_of
@@ -223,6 +225,74 @@ def test_overfitting(coached, data):
     assert "overfits" not in left, left
     _, found = coached(*HIDDEN, epochs=30, **{**recipe, "data": data(150)})
     assert "overfits" not in found
+
+
+def flat(validation, *, training=1.0, images=145, held_out=35, **more):
+    """Nine epochs of the same accuracies, without a rise of the validation loss."""
+    epochs = np.arange(1, 10)
+    return RunRecord(
+        epochs=epochs,
+        loss=np.linspace(1.0, 0.01, 9),
+        accuracy=np.full(9, training),
+        val_loss=np.linspace(1.2, 0.8, 9),
+        val_accuracy=np.full(9, validation),
+        num_train=images,
+        num_validation=held_out,
+        class_names=("a", "b", "c", "d", "e"),
+        **more,
+    )
+
+
+def test_training_images_that_are_memorized():
+    """145 images, of which all are right, and 27 of 35 others: Fisher's exact test says so, too."""
+    rule = all_coach_rules()["overfits"]
+    found = rule.advice(flat(27 / 35, regularizes=False))
+    assert fisher_exact([[145, 0], [27, 8]]).pvalue < 0.001
+    assert "145 training images are memorized: 100% of them are right" in found.sees
+    assert "77% of 35 validation images" in found.sees
+    assert "augmentation, dropout or weight decay" in found.do
+    assert "pretrained network" in found.do
+    assert found.verdict.startswith("Overfitting: 100% of 145 training images right")
+    check_words(found, None)
+    frozen = Graph.of([Node("n1", "dense", "features", {}, training="never")])
+    ways = rule.advice(flat(27 / 35, regularizes=True, graph=frozen)).do
+    assert ways == "More images help most."
+
+
+@pytest.mark.parametrize(
+    ("validation", "more"),
+    [
+        (0.93, {"held_out": 361, "images": 2_600}),  # seven points are usual
+        (0.8, {"held_out": 10}),  # two of ten images are chance
+        (0.7, {"training": 0.95}),
+        (math.nan, {}),
+        (0.7, {"held_out": 0}),
+    ],
+)
+def test_a_gap_that_is_small_or_may_be_chance_is_none(validation, more):
+    assert all_coach_rules()["overfits"].advice(flat(validation, **more)) is None
+
+
+def test_a_loss_that_climbs_far_above_guessing_is_reported_though_it_falls_again(coached):
+    rough = (("flatten", {}), ("dense", {"units": 32, "activation": "relu"}))
+    recipe = {"optimizer": "adam", "learning_rate": 0.3, "epochs": 8}
+    record, found = coached(*rough, **recipe)
+    assert np.nanmax(record.step_losses) > 50 * record.guessing > record.loss[-1]
+    assert "pixels, 0 to 255, are not scaled" in found["loss_peak"].sees
+    assert found["loss_peak"].do.startswith("Insert Rescaling")
+    _, found = coached(*HIDDEN, **{**recipe, "learning_rate": 0.01})
+    assert "loss_peak" not in found
+
+
+def test_a_peak_of_a_scaled_network_is_of_its_first_steps():
+    rule, steps = all_coach_rules()["loss_peak"], np.arange(1, 91)
+    losses = np.where(steps == 12, 519.0, 1.0)
+    record = flat(0.7, steps=steps, step_losses=losses, epoch_steps=np.arange(10, 100, 10))
+    found = rule.advice(record)
+    assert "was up to 519 in epoch 2, where guessing has 1.6: the first steps" in found.sees
+    assert found.do.startswith("Train at a tenth")
+    assert rule.advice(replace(record, step_losses=np.minimum(losses, 60.0))) is None
+    assert rule.advice(replace(record, loss=record.loss + 30)) is None  # it has not come down
 
 
 def test_a_plateau(coached, data):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -80,7 +79,7 @@ class Away:
         return Path(answer.path)
 
     def train(self, some: Project, name: str, cores: int) -> Path:
-        """Runs an exported program in a folder of its own beside its data; that folder."""
+        """Runs an exported program in a folder of its own, without its data; that folder."""
         return self._run(some, name, cores, str(self.folder / "pictures.npy"), "answers.npy")
 
     def trace(self, some: Project, name: str, cores: int) -> list[str]:
@@ -91,8 +90,6 @@ class Away:
     def _run(self, some: Project, name: str, cores: int, *words: str) -> Path:
         folder = self.folder / f"{name}_{cores}"
         folder.mkdir()
-        for data in ("stripes.npz", "whole.npz"):
-            shutil.copy(self.folder / data, folder)
         run_cells(self.export(some, folder / name), cores, *words)
         return folder
 

@@ -156,5 +156,14 @@ def test_wrong_labels_of_photos_rank_first(service, shared_data, tmp_path):
     project = Project(dataset=Choice("folder", {"path": str(tmp_path / "data"), "fit": "crop"}))
     findings, answers = check(service, project, labels=True)
     assert answers[-1].has_checked_labels
-    ranked = [each.images[0].file for each in findings if each.rule == "suspicious_label"]
-    assert len(wrong & set(ranked[: total // 10])) >= 0.6 * len(wrong)
+    doubted = [each for each in findings if each.rule == "suspicious_label"]
+    ranked = [each.images[0].file for each in doubted]
+    found = wrong & set(ranked)
+    assert len(ranked) <= total // 10
+    assert len(found) >= 0.6 * len(wrong)
+    assert len(found) >= 0.6 * len(ranked)
+    assert [each.score for each in doubted] == sorted((e.score for e in doubted), reverse=True)
+    for each in doubted:
+        assert each.evidence.given < each.evidence.suggested
+        assert len(each.evidence.nearest) == 3
+    assert any("Estimated share of wrong labels" in note for note in answers[-1].notes)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.cli import main
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice, Project
@@ -62,8 +61,8 @@ def weights_of(path: Path, levels: list[int]) -> Path:
 class Loads:
     """The command `load`, with the project and weights of a test."""
 
-    def __init__(self, folder: Path, capsys) -> None:
-        self.folder, self._capsys, self._number = folder, capsys, 0
+    def __init__(self, folder: Path, capsys, run) -> None:
+        self.folder, self._capsys, self._run, self._number = folder, capsys, run, 0
 
     def __call__(self, project: Project, order: list[str], levels: dict[str, int], *more: str):
         """Exit code, what was printed as JSON lines, and the class names of the run."""
@@ -71,16 +70,15 @@ class Loads:
         path, run = self.folder / "p.workbench", self.folder / f"run{self._number}"
         save_project(project, path)
         weights = weights_of(self.folder / "w.weights.h5", [levels[name] for name in order])
-        code = main(["load", str(path), str(weights), "--run", str(run), "--json", *more])
+        code = self._run(["load", str(path), str(weights), "--run", str(run), "--json", *more])
         lines = [json.loads(line) for line in self._capsys.readouterr().out.splitlines()]
         names = RunFolder(run).model_card().class_names if code == 0 else None
         return code, lines, names
 
 
 @pytest.fixture
-def load(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
-    return Loads(tmp_path, capsys)
+def load(tmp_path, capsys, run_command):
+    return Loads(tmp_path, capsys, run_command)
 
 
 @pytest.mark.parametrize(("order", "key"), [(KERAS, "code_point"), (NATURAL, "data")])
@@ -100,9 +98,11 @@ def test_the_order_that_the_images_confirm_is_taken_and_said(load, tmp_path, ord
     assert "25.0% correct" in line["text"]
 
 
-def test_the_matrix_is_right_and_the_images_are_not_said_to_be_trained_on(load, tmp_path, capsys):
+def test_the_matrix_is_right_and_the_images_are_not_said_to_be_trained_on(
+    load, tmp_path, capsys, run_command
+):
     load(project_of(data_of(tmp_path / "data", LEVELS)), KERAS, LEVELS)
-    assert main(["evaluate", str(tmp_path / "run1"), "--part", "train"]) == 0
+    assert run_command(["evaluate", str(tmp_path / "run1"), "--part", "train"]) == 0
     printed = capsys.readouterr()
     assert "Training set, 40 images" in printed.out
     assert "100.0%" in printed.out

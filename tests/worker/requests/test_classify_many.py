@@ -248,3 +248,4 @@ def test_folders_are_named_as_the_classes_of_a_data_set_are():
     assert class_of_path("new\nline/a.png", KnownNames(["new?line"])) == "new?line"
     assert class_of_path(f"{'n' * 120}/deep/a.png", KnownNames(["n" * 100])) == "n" * 100
     assert class_of_path("a.png", KnownNames(["a"])) == ""
+    assert class_of_path("x/Lo\u0308we/rose/a.png", KnownNames(["Löwe"])) == "Löwe"

@@ -94,7 +94,9 @@ def test_a_table_of_true_classes_gives_metrics_and_a_column(
     truth.write_text("\n".join(["path,label", *lines, "0.png,Dark", "night/2.png,dusk"]))
     words = ["classify", brightness.run, str(photos), "--truth", str(truth), "--csv", str(table)]
     assert run_command([*words, "--json"]) == 0
-    found = printed(capsys)[-1]["agreement"]
+    last = printed(capsys)[-1]
+    found = last["agreement"]
+    assert "The label column: label (by its name)." in last["reading"]
     assert (found["num_right"], found["num_wrong"]) == (3, 2)
     assert (found["num_foreign"], found["num_unlabeled"]) == (1, 2)
     assert {each["class"]: each["recall"] for each in found["per_class"]} == {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from tests.contexts import PlainContext
-from tests.worker.conftest import chain
+from tests.worker.conftest import chain, stripes
 from tests.worker.requests.conftest import Away, notebook_project
-from workbench.assets import data_path
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text, save_project
 from workbench.datasets import all_datasets
-from workbench.pictures.prepare import prepare_part
+from workbench.pictures.png import write_png
+from workbench.pictures.prepare import prepare
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.protocol.export import ExportProject
@@ -34,6 +34,7 @@ from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.templates import find_template, list_templates
+from workbench.worker.input.sources import load_data
 
 pytestmark = pytest.mark.worker
 
@@ -44,15 +45,22 @@ LIMIT = 1e-5
 
 
 def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_path):
+    few = Choice("folder", {"path": str(tmp_path / "few")})  # the 1,000 photos take their time
+    for number in range(20):
+        (tmp_path / "few" / str(number % 5)).mkdir(parents=True, exist_ok=True)
+        write_png(tmp_path / "few" / str(number % 5) / f"{number}.png", stripes(20, 1)[0][number])
     for template in list_templates():
-        path = away.export(template.project, tmp_path / f"{template.key}.ipynb")
+        is_packed = not all_datasets()[template.project.dataset.key].program
+        project = replace(template.project, dataset=few) if is_packed else template.project
+        path = away.export(project, tmp_path / f"{template.key}.ipynb")
+        assert (tmp_path / f"{template.key}.images.npz").is_file() is is_packed
         book = nbformat.read(path, as_version=4)
         nbformat.validate(book)
         assert (book.nbformat, book.nbformat_minor) == (4, 5)
         cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
         for source in cells:
             ast.parse(source)
-        script = away.export(template.project, tmp_path / f"{template.key}.py").read_text()
+        script = away.export(project, tmp_path / f"{template.key}.py").read_text()
         ast.parse(script)
         assert all(source.strip() in script for source in cells)
         assert '"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"' in script
@@ -65,30 +73,40 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         assert done.returncode == 0, done.stdout[:3000]
 
 
-def test_bundled_images_are_taken_along_and_read_as_they_are_here(away, tmp_path, monkeypatch):
+def test_images_that_come_with_workbench_are_packed_as_a_run_has_them(away, tmp_path):
     project = find_template("flowers_dense").project
     path = tmp_path / "flowers.ipynb"
     answer = away.done(
         ExportProject, project=project_text(project), format="notebook", path=str(path)
     )
-    archive = data_path("flowers1000.zip")
-    assert f"It reads the images from {archive}: take that file along." in answer.text
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells]
-    (source,) = (cell for cell in cells if "def load_data" in cell)
-    shutil.copy(archive, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    names = list(all_datasets()["flowers1000"].class_names)
-    words = {"np": np, "pathlib": pathlib, "INPUT_SHAPE": (192, 192, 3), "CLASS_NAMES": names}
-    exec(source, words)  # noqa: S102 - our own text
-    loaded = all_datasets()["flowers1000"].load(PlainContext(tmp_path), {})
-    assert np.bincount(words["y_train"]).tolist() == [160] * 5
-    assert words["y_test"].tolist() == loaded.test.labels.tolist()
-    here = prepare_part(
-        loaded.test, "test", shape=(192, 192, 3), fit="crop", ctx=PlainContext(tmp_path)
+    assert f"Take {tmp_path / 'flowers.images.npz'} along" in answer.text
+    assert "720 training, 80 validation and 200 test images of 5 classes" in answer.text
+    loaded = load_data(PlainContext(tmp_path), project)
+    here = prepare(
+        loaded, shape=(192, 192, 3), fit="crop", recipe=project.recipe, ctx=PlainContext(tmp_path)
     )
-    assert words["x_test"].shape == (200, 192, 192, 3)
-    difference = np.abs(words["x_test"].astype(int) - here.x[np.arange(200)].astype(int))
-    assert difference.mean() < 1
+    with np.load(tmp_path / "flowers.images.npz") as packed:
+        assert packed["class_names"].tolist() == list(loaded.class_names)
+        for name in ("train", "validation", "test"):
+            part = getattr(here, name)
+            assert np.array_equal(packed[f"x_{name}"], part.x[np.arange(len(part))])
+            assert np.array_equal(packed[f"y_{name}"], part.y)
+
+
+def test_what_cannot_be_packed_is_refused_and_nothing_written(away, tmp_path):
+    gone = notebook_project(tmp_path / "gone.npz")
+    for kind, name in (("notebook", "a.ipynb"), ("tpu_script", "a.py")):
+        words = {"project": project_text(gone), "format": kind, "path": str(tmp_path / name)}
+        *_, answer = away.answers(ExportProject, **words)
+        assert "cannot be packed" in answer.error.what
+        assert answer.error.fix
+    other = replace(gone, dataset=Choice("npz", {"path": str(away.folder / "four.npz")}))
+    x = np.zeros((40, 8, 8), np.uint8)
+    np.savez(away.folder / "four.npz", x=x, y=np.arange(40) % 4)
+    words["project"] = project_text(other)
+    *_, answer = away.answers(ExportProject, **words)
+    assert answer.error.received.startswith("The network has 3 outputs, and the data set 4 classes")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unknown_format_and_a_broken_network_are_reported(away, tmp_path):

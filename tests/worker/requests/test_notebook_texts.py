@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,17 +18,20 @@ from hypothesis import strategies as st
 
 from tests.contexts import PlainContext
 from tests.worker.requests.test_python_script import CALLS, EVERYTHING, TUNED
+from workbench.core.projects.project import Choice, Project
+from workbench.core.split_marks import SplitMarks, marks_to_plain
 from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
+from workbench.errors import DatasetError, SaveError
 from workbench.exports.tpu_script import script
 from workbench.layers import layers_by_title
-from workbench.pictures.png import write_png
-from workbench.pictures.prepare import prepare
+from workbench.pictures.rows import JoinedRows
 from workbench.programs.notebook_cells import cells, load_images
 from workbench.programs.notebook_recipe import recipe_values
 from workbench.programs.texts import sections
+from workbench.worker.input.packed_images import PackedImages, is_packed, packed_images
 from workbench.worker.requests.keras_calls import KerasCall
 
 pytestmark = pytest.mark.worker
@@ -59,9 +63,8 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
         "float32_names": ("dense",),
         "has_pretrained": recipe.fine_tuning_after is not None,
         "load_program": program,
-        "is_fixed_shape": True,
-        "data_path": "stripes.npz",
-        "has_split": not program or recipe.validation == "split",
+        "images": None if program else SimpleNamespace(digest="0" * 64),
+        "has_test": True,
         "keras_calls": lambda: calls,
     }
     return SimpleNamespace(**made | values)
@@ -84,7 +87,10 @@ def test_any_recipe_gives_a_formatted_program(tmp_path):
     for number, (recipe, (is_logits, front, program)) in enumerate(
         zip(recipes, kinds, strict=False)
     ):
-        export = context(recipe, is_logits=is_logits, front=front, program=program)
+        has_test = number % 3 > 0 or recipe.validation == "test"
+        export = context(
+            recipe, is_logits=is_logits, front=front, program=program, has_test=has_test
+        )
         text = script(export, "p.py")
         for cell in cells(export, "p.ipynb"):
             if cell.is_code:
@@ -130,130 +136,97 @@ def test_the_parts_are_those_of_workbench(labels, share, seed):
     assert np.flatnonzero(~is_picked).tolist() == rest.tolist()
 
 
-def read(export, tmp_path, monkeypatch):
-    """Runs the cell of the pictures in the folder where they are."""
-    monkeypatch.chdir(tmp_path)
-    names = {
-        "np": np,
-        "pathlib": pathlib,
-        "INPUT_SHAPE": tuple(export.input_shape),
-        "CLASS_NAMES": list(export.class_names),
-    }
-    exec(compile(load_images(export), "data", "exec"), names)  # noqa: S102
-    return names
+@pytest.mark.parametrize("kind", ["array", "rows"])
+def test_packed_images_are_read_to_the_bit(packed, kind, capsys):
+    images = packed.images
+    if kind == "rows":  # not held in memory
+        x, y = images.parts["train"]
+        images = replace(images, parts={**images.parts, "train": (JoinedRows([x], ALL), y)})
+    assert images.digest == packed.images.digest
+    images.save(packed.path)
+    first = packed.path.read_bytes()
+    images.save(packed.path)  # an earlier one is replaced; equal images are equal files
+    assert packed.path.read_bytes() == first
+    names = packed.read()
+    for part, (x, y) in packed.images.parts.items():
+        assert np.array_equal(names[f"x_{part}"], x)
+        assert np.array_equal(names[f"y_{part}"], y)
+        assert names[f"x_{part}"].dtype == np.uint8
+    assert names["split"] == marks_to_plain(packed.images.split)
+    said = capsys.readouterr().out
+    assert "12 training, 0 validation, 3 test images" in said
+    assert "b 4 0 1" in said
 
 
-def split(export, names):
-    """Runs the cell of the split behind that of the pictures."""
-    (text,) = (c.text for c in cells(export, "p.ipynb") if c.is_code and "def picked" in c.text)
-    exec(compile(text, "split", "exec"), names)  # noqa: S102
-    return names
+def test_other_and_damaged_images_are_refused(packed):
+    x, y = packed.images.parts["train"]
+    for part in ((x, np.roll(y, 1)), (x[::-1], y), (x[:6], y[:6])):
+        replace(packed.images, parts={**packed.images.parts, "train": part}).save(packed.path)
+        with pytest.raises(SystemExit, match="holds other images"):
+            packed.read()
+    replace(packed.images, class_names=("a", "b", "ç")).save(packed.path)
+    packed.read()  # of names only those in the program count: they are in the checksum
+    packed.path.write_bytes(packed.path.read_bytes()[:-400])
+    with pytest.raises(SystemExit, match="is damaged"):
+        packed.read()
+    np.savez(packed.path, x_train=x, y_train=y)
+    with pytest.raises(SystemExit, match="is damaged"):
+        packed.read()
+
+
+def test_no_other_file_is_overwritten_by_images(packed, tmp_path):
+    np.savez(packed.path, x_train=np.zeros(3))
+    with pytest.raises(SaveError, match="another file has that name"):
+        packed.images.save(packed.path)
+    packed.path.write_text("mine")
+    with pytest.raises(SaveError, match="another file has that name"):
+        packed.images.save(packed.path)
+    assert packed.path.read_text() == "mine"
+    packed.path.unlink()
+    packed.images.save(packed.path)
+    assert is_packed(packed.path)
+    of_itself = replace(packed.images, source=packed.path)
+    with pytest.raises(SaveError, match="another file has that name"):
+        of_itself.save(packed.path)
+
+
+def test_too_many_images_are_refused_before_any_is_decoded(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.zeros((9, 8, 8), np.uint8), y=np.arange(9) % 3)
+    project = Project(dataset=Choice("npz", {"path": str(tmp_path / "a.npz")}))
+    with pytest.raises(DatasetError, match="too many") as caught:
+        packed_images(PlainContext(tmp_path), project, (20_000, 20_000, 3), 3)
+    assert "10.8 GB at 20000 × 20000 × 3" in caught.value.received
+
+
+ALL = np.arange(12)
 
 
 @pytest.fixture
-def pictures(tmp_path):
-    """A folder with three classes: names that sort naturally, a folder inside, rubbish."""
-    random, root = np.random.default_rng(3), tmp_path / "flowers"
-    for name in ("tulip 10", "tulip 9", "aster"):
-        (root / name / "more").mkdir(parents=True)
-        for number in (1, 2, 10, 11):
-            for place in (root / name, root / name / "more"):
-                pixels = random.integers(0, 256, (12, 10, 3), dtype=np.uint8)
-                write_png(place / f"picture {number}.png", pixels)
-        (root / name / "broken.png").write_bytes(b"no picture")
-        (root / name / ".hidden.png").write_bytes(b"")
-    return root
+def packed(tmp_path, monkeypatch):
+    """Images to pack, where to, and a function that runs the program's cell which reads them."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(5)
+    x, y = random.integers(0, 256, (15, 8, 8, 1), dtype=np.uint8), np.arange(15) % 3
+    none = np.zeros((0, 8, 8, 1), np.uint8), np.zeros(0, np.int64)
+    parts = {"train": (x[:12], y[:12]), "validation": none, "test": (x[12:], y[12:])}
+    marks = SplitMarks("test 0.2", {"a": ("0" * 16, "f" * 16)})
+    names = ("a", "b", "c ü")
+    images = PackedImages(names, parts, marks, (), None, PlainContext(tmp_path))
+    path = tmp_path / "p.images.npz"
 
+    def read():
+        export = context(images=images, class_names=list(names))
+        values = {"np": np, "json": json, "CLASS_NAMES": list(names), "images_path": path}
+        exec(compile(load_images(export), "images", "exec"), values)  # noqa: S102
+        return values
 
-def of_workbench(source, path, export):
-    spec, context = all_datasets()[source], PlainContext(path.parent / "cache")
-    loaded = spec.load(context, {"path": str(path), "fit": export.fit})
-    return prepare(
-        loaded, shape=export.input_shape, fit=export.fit, recipe=export.recipe, ctx=context
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("is_zip", [False, True])
-@pytest.mark.parametrize("are_names_known", [False, True])
-def test_a_folder_is_read_as_workbench_reads_it(
-    pictures, tmp_path, monkeypatch, is_zip, are_names_known
-):
-    recipe = TrainingRecipe(test_share=0.25, validation_share=0.2)
-    known = ["aster", "tulip 9", "tulip 10"] if are_names_known else []
-    export = context(recipe, input_shape=(12, 10, 3), class_names=known, data_path="flowers")
-    ours = of_workbench("folder", pictures, export)
-    if is_zip:
-        shutil.make_archive(str(tmp_path / "flowers"), "zip", tmp_path, "flowers")
-        shutil.rmtree(pictures)
-        export.data_path = "flowers.zip"
-    names = read(export, tmp_path, monkeypatch)
-    assert names["CLASS_NAMES"] == list(ours.class_names) == ["aster", "tulip 9", "tulip 10"]
-    assert names["x_test"] is None
-    split(export, names)
-    parts = {"train": ours.train, "validation": ours.validation, "test": ours.test}
-    for name, part in parts.items():
-        assert np.array_equal(names[f"x_{name}"], part.x[np.arange(len(part))])
-        assert np.array_equal(names[f"y_{name}"], part.y)
-
-
-@pytest.mark.parametrize("fit", ["crop", "pad", "stretch"])
-def test_pictures_are_fitted_as_workbench_fits_them(pictures, tmp_path, monkeypatch, fit):
-    recipe = TrainingRecipe(validation="none")
-    export = context(recipe, input_shape=(6, 7, 1), class_names=[], data_path="flowers", fit=fit)
-    ours = of_workbench("folder", pictures, export)
-    names = split(export, read(export, tmp_path, monkeypatch))
-    assert len(names["x_train"]) + len(names["x_test"]) == 24
-    test = ours.test.x[np.arange(len(ours.test))].astype(int)
-    assert np.abs(names["x_test"].astype(int) - test).max() <= 1
-
-
-def test_train_and_test_folders_are_two_parts(pictures, tmp_path, monkeypatch):
-    root = tmp_path / "parts"
-    shutil.copytree(pictures, root / "Train")
-    shutil.copytree(pictures, root / "validation")
-    export = context(input_shape=(12, 10, 3), class_names=["aster", "tulip 9"], data_path="parts")
-    names = read(export, tmp_path, monkeypatch)
-    assert names["is_readable"].sum() == len(names["x_test"]) == 16
-    assert sorted({*names["y_test"].tolist()}) == [0, 1]
-
-
-def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
-    rows = ["path,label", "flowers/aster/picture 1.png,aster", "flowers/aster/broken.png,aster"]
-    rows.append("flowers/tulip 9/picture 2.png,tulip")
-    (tmp_path / "table.csv").write_text("\n".join(rows))
-    export = context(input_shape=(12, 10, 3), class_names=[], data_path="table.csv")
-    names = read(export, tmp_path, monkeypatch)
-    assert names["CLASS_NAMES"] == ["aster", "tulip"]
-    assert names["y_train"].tolist() == [0, 0, 1]
-    assert names["is_readable"].tolist() == [True, False, True]
-    assert "skipped" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("labels", [np.array(["b", "a", "c"] * 4), np.array([[7], [3], [9]] * 4)])
-@pytest.mark.parametrize("scale", [1, 255.0])
-def test_arrays_are_read_as_workbench_reads_them(tmp_path, monkeypatch, labels, scale):
-    pixels = np.random.default_rng(1).integers(0, 256, (12, 8, 8), dtype=np.uint8)
-    np.savez(tmp_path / "stripes.npz", x=pixels if scale == 1 else pixels / scale, y=labels)
-    export = context(TrainingRecipe(validation="none", test_share=0.3), class_names=[])
-    ours = of_workbench("npz", tmp_path / "stripes.npz", export)
-    names = read(export, tmp_path, monkeypatch)
-    assert names["CLASS_NAMES"] == list(ours.class_names)
-    order = np.concatenate([ours.train.y, ours.test.y])
-    assert sorted(names["y_train"].tolist()) == sorted(order.tolist())
-    assert np.array_equal(names["x_train"][..., 0], pixels)
-
-
-def test_a_wrong_line_is_reported(tmp_path, monkeypatch):
-    with pytest.raises(SystemExit, match="no folder"):
-        read(context(data_path="nowhere.npz"), tmp_path, monkeypatch)
+    return SimpleNamespace(images=images, path=path, read=read)
 
 
 @pytest.mark.parametrize("key", [key for key, spec in all_datasets().items() if spec.program])
 def test_downloads_are_programs_of_keras(key):
     spec = all_datasets()[key]
     export = context(program=spec.program, input_shape=spec.shape, class_names=spec.class_names)
-    compile(load_images(export), "data", "exec")
-    export.is_fixed_shape, export.input_shape = False, (40, 40, 3)
     compile(load_images(export), "data", "exec")
     import keras
 
@@ -315,8 +288,9 @@ def find(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     recipe = TrainingRecipe(epochs=5, fine_tuning_after=4)
-    texts = [cell.text for cell in cells(context(recipe), "my [net].ipynb") if cell.is_code]
-    (text,) = (text for text in texts if text.startswith("PRETRAINED"))
+    export = context(recipe, program="return 1")
+    texts = [cell.text for cell in cells(export, "my [net].ipynb") if cell.is_code]
+    (text,) = (text for text in texts if text.startswith("def find_file"))
     assert "/kaggle/input" in text
     text = text.replace("/kaggle/input", str(inputs))
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from tests.window_parts import drop_on
+from tests.worker.conftest import stripes
 from tests.worker.requests.conftest import notebook_project
 from workbench.backbones import backbone_keys
 from workbench.core.projects.project import Project
@@ -45,14 +47,17 @@ def choose(monkeypatch, path, suffix=".ipynb"):
 def test_a_notebook_is_written_and_what_to_do_next_is_shown(
     qtbot, window, shown, monkeypatch, tmp_path
 ):
-    window.files.new(notebook_project(tmp_path / "flowers.npz"))
+    (x, y), (x_test, y_test) = stripes(130, 1), stripes(61, 2)
+    np.savez(tmp_path / "stripes.npz", x_train=x, y_train=y, x_test=x_test, y_test=y_test)
+    window.files.new(notebook_project(tmp_path / "stripes.npz"))
     choose(monkeypatch, tmp_path / "out.ipynb")
     window.actions_by_key["export_notebook"].trigger()
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
     nbformat.validate(nbformat.read(tmp_path / "out.ipynb", as_version=4))
     what, more = shown[0]
     assert what == "Wrote out.ipynb."
-    assert "set DATA" in more
+    assert f"Take {tmp_path / 'out.images.npz'} along" in more
+    assert "118 training, 12 validation and 61 test images of 3 classes" in more
     assert "Import notebook results" in more
 
 
@@ -67,7 +72,7 @@ def test_the_weights_that_training_starts_from_are_a_second_file_to_upload(
     weights = tmp_path / "out.pretrained.weights.h5"
     assert weights.is_file()
     ((_, more),) = shown
-    assert f"Upload the pretrained weights, {weights}, too." in more
+    assert f"Take {weights} along, the pretrained weights it starts from." in more
 
 
 def test_a_network_with_errors_shows_them_instead(window, shown, monkeypatch, tmp_path):

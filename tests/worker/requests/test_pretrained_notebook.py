@@ -94,11 +94,10 @@ def project_of(photos: Path, *front, **recipe) -> Project:
     )
 
 
-def exported(away: Away, project: Project, photos: Path, name: str) -> Path:
-    """A program in a folder of its own, with its weights and its photos."""
+def exported(away: Away, project: Project, name: str) -> Path:
+    """A program in a folder of its own, with its weights and its images."""
     folder = away.folder / f"of_{name}"
     folder.mkdir()
-    (folder / photos.name).symlink_to(photos)
     return away.export(project, folder / name)
 
 
@@ -133,7 +132,7 @@ def assert_same_curve(there, here):
 
 def test_a_notebook_of_two_phases_is_a_run_of_ours(away, photos, train_here):
     project = project_of(photos)
-    program = exported(away, project, photos, "flowers.ipynb")
+    program = exported(away, project, "flowers.ipynb")
     some, weights = run_there(program, photos)
 
     # It starts as the trainer's network does.
@@ -202,7 +201,7 @@ def _loss():
 )  # fmt: skip
 def test_what_follows_the_epochs_does_so_in_each_phase(away, photos, train_here, cores, recipe):
     project = project_of(photos, **recipe)
-    program = exported(away, project, photos, f"{recipe.get('schedule', 'cosine')}.py")
+    program = exported(away, project, f"{recipe.get('schedule', 'cosine')}.py")
     np.save(program.parent / "pictures.npy", np.zeros((1, *SHAPE), np.uint8))
     run_cells(program, cores, "pictures.npy", "answers.npy")
     run = read_back(away, project, program)
@@ -228,7 +227,7 @@ def test_augmentation_and_measured_normalization_start_as_they_were(away, photos
     """Layers that run on the host keep what they have measured when the weights are loaded."""
     front = [("normalization", {}), ("random_flip", {"mode": "horizontal"})]
     project = project_of(photos, *front, epochs=2, fine_tuning_after=1, mixing="mixup")
-    program = exported(away, project, photos, "front.ipynb")
+    program = exported(away, project, "front.ipynb")
     _, weights = run_there(program, photos)
     (name,) = {
         key.split("/")[1] for key in weights if "normalization/" in key and "batch" not in key
@@ -246,7 +245,7 @@ def test_augmentation_and_measured_normalization_start_as_they_were(away, photos
 
 @pytest.mark.parametrize("damage", ["cut", "other"])
 def test_a_file_of_weights_that_does_not_fit_is_named(away, photos, damage):
-    program = exported(away, project_of(photos), photos, f"{damage}.ipynb")
+    program = exported(away, project_of(photos), f"{damage}.ipynb")
     weights = program.with_name(f"{damage}.pretrained.weights.h5")
     if damage == "cut":
         weights.write_bytes(weights.read_bytes()[:100_000])
@@ -261,7 +260,7 @@ def test_a_file_of_weights_that_does_not_fit_is_named(away, photos, damage):
 
 def test_both_phases_are_traced_for_a_tpu_of_eight_cores(away, photos):
     project = project_of(photos, precision="bfloat16", ema_decay=0.9, batch_size=16, penalty=True)
-    program = exported(away, project, photos, "traced.ipynb")
+    program = exported(away, project, "traced.ipynb")
     run_cells(program, 8, "trace", "faults.json")
     assert json.loads((program.parent / "faults.json").read_text()) == []
 

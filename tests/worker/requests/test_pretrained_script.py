@@ -67,7 +67,8 @@ def test_the_script_starts_with_the_pretrained_weights_and_leaves_them(project, 
     assert total == pytest.approx(float(pretrained_arrays(KEY)["conv1"]["kernel"].sum()), rel=1e-5)
     assert learning == ["dense"]
     trained = tmp_path / "trained.weights.h5"
-    plain_python(script, "train", tmp_path / "images", trained, folder=tmp_path)
+    images = tmp_path / "net.images.npz"
+    plain_python(script, "train", images, trained, folder=tmp_path)
     image = next((tmp_path / "images" / "dark").iterdir())
     assert "dark" in plain_python(script, "classify", trained, image, folder=tmp_path)
 
@@ -85,5 +86,5 @@ def test_the_script_fine_tunes_what_is_marked_for_it(project, tmp_path):
     with_weights = [node for node in tuned if node.pretrained]
     assert text.count('name="tuned_') == len(with_weights) > 1
     assert "Training has two phases" in text
-    plain_python(script, "train", tmp_path / "images", trained, folder=tmp_path)
+    plain_python(script, "train", tmp_path / "net.images.npz", trained, folder=tmp_path)
     assert trained.is_file()

@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from tests.worker.recipe_loops import stripes
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.phases import phases_of
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import VALIDATION, divide_by_order
 from workbench.exports.python import script
 from workbench.layers import all_layers, layers_by_title
 from workbench.worker.features.network import freeze
@@ -67,7 +67,7 @@ def text_of(recipe, *, is_logits=False):
         is_logits=is_logits,
     )  # fmt: skip
     context = SimpleNamespace(
-        card=card, recipe=recipe, keras_calls=lambda: calls, has_pretrained=False
+        card=card, recipe=recipe, keras_calls=lambda: calls, has_pretrained=False, images=None
     )
     return script(context, "stripes.py")
 
@@ -160,7 +160,7 @@ def test_a_plain_recipe_stays_a_plain_script():
     text = text_of(TrainingRecipe())
     assert "optimizer = keras.optimizers.Adam(0.001)\n" in text
     assert "model.fit(x_train, y_train, batch_size=64, epochs=10)" in text
-    for word in ("callback", "WarmUp", "to_categorical", "tensorflow", "validation"):
+    for word in ("callback", "WarmUp", "to_categorical", "tensorflow", "validation_data"):
         assert word not in text
 
 
@@ -309,24 +309,43 @@ def test_each_phase_of_a_script_ends_early_by_itself(npz):
     assert ended == [3, 3]
 
 
-@pytest.mark.parametrize("is_split", [True, False])
-def test_the_script_trains_on_a_folder_of_images(npz, tmp_path, is_split):
-    """As the data of a project that was made for a folder lies there."""
-    with np.load(npz) as data:
-        parts = {"train": (data["x_train"], data["y_train"])}
-        parts["test"] = (data["x_test"], data["y_test"])
-    for part, (x, y) in parts.items():
-        for number, (pixels, label) in enumerate(zip(x, y, strict=True)):
-            folder = tmp_path / (part if is_split else "") / "abc"[label]
-            folder.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels[..., 0]).save(folder / f"{part}{number}.png")
-    recipe = TrainingRecipe(epochs=4, batch_size=20, learning_rate=0.01, test_share=0.2)
-    names = loaded(recipe, npz.parent)
-    (x_train, y_train), (x_test, _) = names["load_data"](tmp_path)
-    assert (x_train.shape[1:], x_train.dtype) == ((8, 8, 1), np.uint8)
-    assert (len(x_train), len(x_test)) == ((200, 60) if is_split else (208, 52))
-    assert sorted(set(y_train.tolist())) == [0, 1, 2]
-    model = names["build_model"]()
-    names["train"](model, tmp_path, tmp_path / "w.weights.h5")
-    answers = np.asarray(model(parts["test"][0].astype(np.float32))).argmax(axis=1)
-    assert (answers == parts["test"][1]).mean() > 0.5
+def test_a_script_takes_arrays_as_they_are_or_refuses_them(npz, tmp_path):
+    names = loaded(TrainingRecipe(validation="split", validation_share=0.25), npz.parent)
+    with np.load(npz) as file:
+        arrays = dict(file)
+    (x, y), (x_validation, y_validation), (x_test, _) = names["load_data"](npz)
+    _, held_out = divide(arrays["y_train"], 0.25)
+    assert y_validation.tolist() == arrays["y_train"][held_out].tolist()
+    assert np.array_equal(x_validation, arrays["x_train"][held_out])
+    assert np.array_equal(x, arrays["x_train"][~held_out])
+    assert np.array_equal(x_test, arrays["x_test"])
+
+    def load(**values):
+        np.savez(tmp_path / "other.npz", **{**arrays, **values})
+        return names["load_data"](tmp_path / "other.npz")
+
+    given = load(x_validation=x[:5, ..., 0], y_validation=y[:5, None], class_names=["a", "b", "c"])
+    assert np.array_equal(given[1][0], x[:5])
+    assert [len(part) for part, _ in given] == [200, 5, 60]
+    wrong = [
+        ({"x_test": arrays["x_test"] / 255}, "x_test is float64"),
+        ({"x_train": arrays["x_train"].astype(np.uint16)}, "uint16"),
+        ({"x_train": arrays["x_train"][:, :7]}, "not uint8"),
+        ({"y_train": arrays["y_train"] + 1}, "y_train is not a class number"),
+        ({"y_train": arrays["y_train"][:-1]}, "y_train is not a class number"),
+        ({"y_train": arrays["y_train"].astype(float)}, "y_train is not a class number"),
+        ({"class_names": ["a", "c", "b"]}, "other classes: a, c, b"),
+    ]
+    for values, words in wrong:
+        with pytest.raises(SystemExit, match=words):
+            load(**values)
+    np.savez(tmp_path / "x.npz", x=x, y=y)
+    for path, words in ((tmp_path / "x.npz", "does not have x_test"), (tmp_path, "no .npz file")):
+        with pytest.raises(SystemExit, match=words):
+            names["load_data"](path)
+
+
+def divide(labels, share):
+    """Which images are held out of training by their order: `divide_by_order`."""
+    parts = divide_by_order(labels, shares=(0, share), seed=TrainingRecipe().seed)
+    return parts, parts == VALIDATION

@@ -7,17 +7,20 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from tests.worker.requests.conftest import notebook_project
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text, save_project
 from workbench.exports import run_exports, untrained_exports
 from workbench.protocol.export import ExportProject
 from workbench.templates import list_templates
 
 pytestmark = [pytest.mark.worker, pytest.mark.timeout(600)]
+
+NO_IMAGES = Choice("folder", {"path": ""})
 
 COUNT = """
 import importlib, json, sys
@@ -47,7 +50,7 @@ def test_each_template_builds_the_same_number_of_parameters(run_command, tmp_pat
     templates = list_templates()
     for each in templates:
         project = tmp_path / f"{each.key}.workbench"
-        save_project(each.project, project)
+        save_project(replace(each.project, dataset=NO_IMAGES), project)
         assert (
             run_command(["export", str(project), "python", str(tmp_path / f"{each.key}.py")]) == 0
         )
@@ -58,16 +61,17 @@ def test_each_template_builds_the_same_number_of_parameters(run_command, tmp_pat
 
 
 def test_unknown_classes_are_numbered_and_that_is_said(service, tmp_path):
-    for each in list_templates():
-        path = tmp_path / f"{each.key}.py"
-        answer = service.done(
-            ExportProject, project=project_text(each.project), format="python", path=str(path)
-        )
-        is_known = each.project.dataset.params.get("path", "known") != ""
-        assert ("Set CLASS_NAMES" in answer.text) is not is_known, each.key
+    (project,) = (each.project for each in list_templates() if each.key == "lenet5")
+    for dataset, is_known in ((project.dataset, True), (NO_IMAGES, False)):
+        path = tmp_path / f"{dataset.key}.py"
+        some = project_text(replace(project, dataset=dataset))
+        answer = service.done(ExportProject, project=some, format="python", path=str(path))
+        assert ("Set CLASS_NAMES" in answer.text) is not is_known
+        assert ("The images are not packed with it" in answer.text) is not is_known
         text = path.read_text()
-        assert ('"0"' in text) is not is_known, each.key
-        assert ("names of the classes are not known" in text) is not is_known, each.key
+        assert ('"0"' in text) is not is_known
+        assert ("names of the classes are not known" in text) is not is_known
+        assert not list(tmp_path.glob("*.npz"))
 
 
 def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):
@@ -77,8 +81,10 @@ def test_the_script_trains_and_classifies_by_itself(service, away, tmp_path):
         ExportProject, project=project_text(project), format="python", path=str(path)
     )
     assert "trains it with plain Keras" in answer.text
-    weights = tmp_path / "new.weights.h5"
-    plain_python(path, "train", away.data, weights, folder=tmp_path)
+    weights, images = tmp_path / "new.weights.h5", tmp_path / "stripes.images.npz"
+    assert f"Take {images} along" in answer.text
+    said = plain_python(path, "train", images, weights, folder=tmp_path)
+    assert "118 train, 12 validation, 61 test images" in said
     assert weights.stat().st_size > 1_000
     said = plain_python(path, "classify", weights, *away.files[:2], folder=tmp_path)
     for file, line in zip(away.files[:2], said.splitlines(), strict=True):

@@ -15,6 +15,7 @@ from tests.class_folders import STRIPES, write_stripes
 from tests.contexts import PlainContext
 from tests.worker.conftest import stripes
 from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_versions import with_version
 from workbench.core.projects.project import Choice
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack
@@ -54,11 +55,13 @@ def project(small_project, folder):
 
 
 def test_a_run_trains_on_edited_data_and_is_evaluated_on_its_own(train_here, service, project):
-    trained = train_here(project)
+    versions = with_version((), "below", project.edits)
+    trained = train_here(replace(project, data_versions=versions))
     (ready,) = trained.all(DataReady)
     assert ready.class_names == ["high", "below"]
     assert ready.num_train + ready.num_validation + ready.num_test == 118
     lines = [event.text for event in trained.all(LogLine)]
+    assert "Version of the data: below" in lines
     assert any("2 images left out, 1 image relabeled and 2 images moved" in one for one in lines)
 
     card = trained.run.model_card()

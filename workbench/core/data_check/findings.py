@@ -146,8 +146,6 @@ def new_finding(
     score: float = 0.0,
     about: str = "",
     can_be_kept: bool = True,
-    group: str = "",
-    evidence: LabelEvidence | None = None,
 ) -> Finding:
     """A finding with its key, its images within the limit, and the action that keeps it.
 
@@ -161,8 +159,6 @@ def new_finding(
         score: For a ranking.
         about: What makes it another finding than others of the rule about the same images.
         can_be_kept: Images that are not used anyway cannot be kept.
-        group: Heading of those that are likely to be settled together.
-        evidence: Why a label is doubted.
     """
     found = tuple(images)
     texts = sorted({image.content for image in found})
@@ -177,8 +173,6 @@ def new_finding(
         num_images=len(found),
         actions=(*actions, *([Action(KEEP, "Keep as it is")] if can_be_kept else [])),
         score=score,
-        group=group,
-        evidence=evidence,
     )
 
 

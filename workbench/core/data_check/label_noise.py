@@ -1,11 +1,11 @@
-"""How labels come to be wrong: the rate at which images of one class are labeled as another, fitted to
-a classifier's probabilities and the labels as they are given.
+"""How labels come to be wrong: the rate at which images of one class are labeled as another, fitted
+to a classifier's probabilities and the labels as they are given.
 
 The classifier's probability of the true class i is p_i, an image of i is labeled j with the rate
-Q_ij: so label j has the probability sum_i p_i Q_ij. The rates are those of maximum likelihood, found
-by expectation maximization (Dawid and Skene, 1979), each drawn to the mean of all rates as if
-PRIOR_IMAGES more images had been labeled at that: 20 rates of five classes cannot be told from 400
-images alone. By Bayes then follows how probable it is that one label is wrong.
+Q_ij: so label j has the probability sum_i p_i Q_ij. The rates are those of maximum likelihood, by
+expectation maximization (Dawid and Skene, 1979), each drawn to the mean of all rates as if
+PRIOR_IMAGES more images had been labeled at that: 400 images alone are too few for the 20 rates of
+five classes. By Bayes then follows how probable it is that one label is wrong.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _next_rates(probabilities: Doubles, labels: Numbers, rates: Doubles) -> Doub
     )
     np.fill_diagonal(drawn, 0)
     total = drawn.sum(axis=1, keepdims=True)
-    return drawn * np.minimum(1, _LEAST_RIGHT / np.maximum(total, _TINY))
+    drawn *= np.minimum(1, _LEAST_RIGHT / np.maximum(total, _TINY))
+    return drawn
 
 
 def _wrong(probabilities: Doubles, labels: Numbers, rates: Doubles) -> tuple[Doubles, Doubles]:

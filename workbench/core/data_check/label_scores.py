@@ -7,13 +7,14 @@ images with that label), and the confident joint, which counts images by their l
 probable class above its threshold. Those off its diagonal are candidates.
 
 A weak classifier has many of them in clean data, too. How many are wrong labels is therefore
-estimated (`label_noise`), together with the temperature of the probabilities, by maximum likelihood;
-where the labels are explained as well without any wrong one, none is listed, and else those that are
-wrong with LEAST_ERROR at least.
+estimated (`label_noise`), with the temperature of the probabilities, by maximum likelihood. Where
+the labels are explained as well without any wrong one, none is listed; else those that are wrong
+with a probability of LEAST_ERROR at least.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +34,9 @@ NEIGHBORS = 10
 NEAREST = 3
 """Images that are shown beside one."""
 
-LEAST_ERROR = 0.5
-"""Probability of a wrong label below which the list ends: what follows is more probably right."""
+LEAST_ERROR = 0.3
+"""Probability of a wrong label below which none is listed, however many there are by expectation:
+the list as a whole is then more often right than not."""
 
 _FOLDS = 5
 _SEED = 11
@@ -91,7 +93,8 @@ class LabelScores:
     @cached_property
     def is_candidate(self) -> Mask:
         """(n,) whether it is off the diagonal of the confident joint."""
-        return (self.confident >= 0) & (self.confident != self.labels)
+        found: Mask = (self.confident >= 0) & (self.confident != self.labels)
+        return found
 
     @property
     def joint(self) -> Numbers:
@@ -103,8 +106,8 @@ class LabelScores:
 
     @property
     def num_errors(self) -> int:
-        """How many wrong labels the confident joint estimates: its shares off the diagonal, each row
-        scaled to the number of images with that label. An upper bound where the classifier is weak.
+        """How many wrong labels the confident joint estimates: its shares off the diagonal, each
+        row scaled to the number of images with that label. Too many where the classifier is weak.
         """
         known = self.confident >= 0
         classes = len(self.thresholds)
@@ -120,10 +123,13 @@ class LabelScores:
 
     @property
     def listed(self) -> Numbers:
-        """The places worth looking at: candidates until the list becomes noise."""
-        is_listed = self.is_candidate & (self.error >= LEAST_ERROR)
+        """The places worth looking at: the first of the ranking, as many as labels are wrong by
+        expectation, of those whose label is not the most probable class.
+        """
+        most = min(math.ceil(self.error.sum()), self.num_errors)
+        is_listed = (self.other_probability > self.given) & (self.error >= LEAST_ERROR)
         order = self.ranking
-        return order[is_listed[order]][: self.num_errors]
+        return order[is_listed[order]][:most]
 
 
 def label_scores(
@@ -135,8 +141,8 @@ def label_scores(
         features: (n, d).
         labels: (n,) class of each, from 0; each of the classes is there.
         num_classes: How many classes there are.
-        groups: (n,) images with one number are copies of one another: none of them tells anything
-            about the others. None where there are no copies.
+        groups: (n,) images with one number are copies of one another: none of them is
+            evidence about the others. None where there are no copies.
     """
     groups = np.arange(len(labels)) if groups is None else groups
     nearest = _nearest(features, groups)
@@ -202,8 +208,8 @@ def _softmax(values: Floats, temperature: float) -> Doubles:
 
 
 class _Logits:
-    """Values of each class for each image by heads that were fitted without the image's fold, and by
-    its neighbors; made block by block, as all of 10,000 classes would take gigabytes.
+    """Values of each class for each image by heads that were fitted without the image's fold, and
+    by its neighbors; made block by block, as all of 10,000 classes would take gigabytes.
     """
 
     def __init__(

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.core.data_check.findings import FoundImage
 from workbench.core.data_check.judged_labels import JudgedLabels, judged_labels
 from workbench.core.data_check.similar import Group, Looks, groups
+from workbench.core.data_check.tones import Tones
 from workbench.core.format import path_text
 from workbench.core.projects.data_edits import PART_NAMES, PartName
 from workbench.core.specs import Inference
@@ -42,6 +43,7 @@ class Survey:
         turned: (n,) whether EXIF says that the pixels are to be turned.
         sizes: (n, 2) width and height in pixels, upright; 0 where it cannot be read.
         looks: What each looks like, to compare them.
+        tones: How dark and how bright each is.
         features: (n, d) features of a backbone; None where no rule needs them.
         inferences: What the source inferred about the meaning of the data.
     """
@@ -61,6 +63,7 @@ class Survey:
     turned: Mask
     sizes: Numbers
     looks: Looks
+    tones: Tones
     features: Floats | None = None
     inferences: tuple[Inference, ...] = ()
 

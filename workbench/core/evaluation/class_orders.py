@@ -117,7 +117,7 @@ def best_order(predicted: Numbers, truth: Numbers, size: int) -> list[int]:
     """
     counts = np.zeros((size, size), np.int64)
     np.add.at(counts, (predicted, truth), 1)
-    # Outputs that no image tells apart keep their class: no sum of these reaches one image.
+    # Outputs without images keep their class: no sum of these reaches one image.
     return _assigned(-(counts * (size + 1.0) + np.eye(size)))
 
 

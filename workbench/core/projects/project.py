@@ -11,6 +11,7 @@ from typing import Any
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position
 from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_versions import Versions
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.core.training.recipe import TrainingRecipe
 
@@ -62,6 +63,7 @@ class Project:
         summary: One sentence about it.
         edits: What the user has changed about the images, beside the files.
         robustness: Alterations of the test images that each run is measured on.
+        data_versions: Named earlier states of the edits.
         extra: Top-level fields of the file that this version does not define; written back.
     """
 
@@ -71,6 +73,7 @@ class Project:
     target: Choice = HERE
     edits: DataEdits = field(default_factory=DataEdits)
     robustness: tuple[RobustnessTest, ...] = ()
+    data_versions: Versions = ()
     view: View = field(default_factory=View)
     id: str = ""
     title: str = ""

@@ -24,6 +24,7 @@ from typing import Any
 
 from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.data_edits import edits_to_plain
+from workbench.core.projects.data_versions import versions_to_plain
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
@@ -143,6 +144,11 @@ def project_to_plain(project: Project) -> dict[str, Any]:
         "target": {**_choice_to_plain(project.target), **extra.pop("target", {})},
         **({"edits": edits_to_plain(project.edits)} if project.edits else {}),
         **({"robustness": tests_to_plain(project.robustness)} if project.robustness else {}),
+        **(
+            {"data_versions": versions_to_plain(project.data_versions)}
+            if project.data_versions
+            else {}
+        ),
         "view": {**_view_to_plain(project.view), **extra.pop("view", {})},
         **extra,
     }

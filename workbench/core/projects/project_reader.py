@@ -20,6 +20,7 @@ from workbench.core.network.graph import TRAININGS, Edge, Graph, Node, Training
 from workbench.core.network.layout import Position
 from workbench.core.params import is_int
 from workbench.core.projects.data_edits import read_edits
+from workbench.core.projects.data_versions import read_versions
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.robustness import read_tests
 from workbench.core.storage.strict_json import describe
@@ -72,6 +73,7 @@ class ProjectReader:
             target=self._choice(plain, "target", Project().target, extra),
             edits=read_edits(plain.get("edits", {}), self._add),
             robustness=read_tests(plain.get("robustness", []), self._add),
+            data_versions=read_versions(plain.get("data_versions", []), self._add),
             view=self.read_view(view_part, graph),
             id=self._optional_text(plain, "id", ""),
             title=self._text(plain, "title"),

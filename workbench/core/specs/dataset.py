@@ -205,8 +205,6 @@ class DatasetSpec:
             else a program sorts their names as it likes.
         num_train, num_test: Published sizes, 0 when unknown.
         downloads: What it fetches from the internet on first use.
-        archive: Name of a zip of class folders under resources/data that comes with Workbench,
-            for programs that run elsewhere; "" for none.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
         classes: Names of the classes for params, as far as they are known without reading
@@ -229,7 +227,6 @@ class DatasetSpec:
     num_train: int = 0
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()
-    archive: str = ""
     program: str = ""
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()

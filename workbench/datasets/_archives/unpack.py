@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -26,6 +27,7 @@ from workbench.datasets._archives.names import ENCODINGS, NameEncoding, find_enc
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
+from workbench.pictures.class_folders.tree import not_images
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
@@ -82,7 +84,11 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind, params: Params) -> Lo
         loaded,
         bad_files=(*bad, *loaded.bad_files),
         notes=(*facts["notes"], *loaded.notes),
-        inferences=(*_names_inference(facts["names"], encoding), *loaded.inferences),
+        inferences=(
+            *_names_inference(facts["names"], encoding),
+            *loaded.inferences,
+            *([not_images(facts["others"])] if facts["others"] else []),
+        ),
     )
 
 
@@ -138,7 +144,7 @@ class _Unpacking:
     encoding: str = ""
     found: NameEncoding | None = None
     num_files: int = 0
-    num_others: int = 0
+    others: Counter[str] = field(default_factory=Counter)
     num_raw: int = 0
     example: str = ""
     num_repeated: int = 0
@@ -252,7 +258,8 @@ class _Unpacking:
         parts = self._place(name)
         is_named = os.path.splitext(parts[-1])[1].lower() in ENDINGS if parts else False  # noqa: PTH122 - text
         if not parts or not (is_named or sniff(head[:HEAD_BYTES]) in DECODED):
-            self.num_others += 1 if parts else 0
+            if parts:
+                self.others[os.path.splitext(parts[-1])[1].lower()] += 1  # noqa: PTH122 - text
             return
         target = self._free(self.folder.joinpath(*parts), raw)
         try:
@@ -324,7 +331,6 @@ class _Unpacking:
             (self.num_links, "links and devices"),
             (self.num_large, f"files of more than {MAX_FILE_BYTES // 2**20} MB"),
             (self.num_repeated, "files of a name that was there already"),
-            (self.num_others, "files that are no images"),
         )
         notes = [
             f"Not used of {self.path.name}: {number:,} {what}."
@@ -333,7 +339,7 @@ class _Unpacking:
         ]
         set_names = NameEncoding(self.encoding, (), self.example, self.num_raw)
         names = asdict(self.found or set_names) if self.num_raw else {}
-        return {"notes": notes, "bad_files": self.bad_files, "names": names}
+        return {"notes": notes, "bad_files": self.bad_files, "names": names, "others": self.others}
 
     def _refused(self, cause: str) -> DatasetError:
         return DatasetError(

@@ -30,7 +30,8 @@ _AROUND_PX = 40
 """What of the window stays to be seen around the dialog."""
 
 _NO_LAYERS = "No augmentation. Add a layer, or have a chain suggested that fits the images."
-_NO_COUNT = "The images have not been counted yet."
+_NO_INPUT = "Add an Input layer with images first."
+_COUNTING = "The images are being counted; the suggestion follows."
 
 
 class AugmentationDialog(QDialog):
@@ -47,6 +48,7 @@ class AugmentationDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._document, self._layers = context.document, context.layers
         self._current = ""
+        self._is_suggestion_due = False
         self._form_of = ""
         self.chain = Chain(context.document)
         self.form: ParamForm | None = None
@@ -130,6 +132,7 @@ class AugmentationDialog(QDialog):
         self.load.clicked.connect(self.previewer.load)
         self.previewer.waiting.connect(self._on_waiting)
         self.previewer.shown.connect(self._on_shown)
+        self.previewer.shown.connect(self._on_counted)
         self.previewer.missing.connect(self._on_missing)
         self.previewer.failed.connect(self._on_failed)
         for action, key in (
@@ -238,10 +241,16 @@ class AugmentationDialog(QDialog):
     def _on_value(self, node_id: str, key: str, value: Any) -> None:
         self._edit(lambda: self._document.set_params(node_id, **{key: value}))
 
+    def _on_counted(self, *_: object) -> None:
+        """The first preview counts the images: what was asked for before follows."""
+        if self._is_suggestion_due:
+            self._on_suggest()
+
     def _on_suggest(self) -> None:
         shape = self.previewer.input_shape
+        self._is_suggestion_due = self.previewer.num_train is None and shape is not None
         if self.previewer.num_train is None or shape is None:
-            self._say(_NO_COUNT)
+            self._say(_COUNTING if self._is_suggestion_due else _NO_INPUT)
             return
         advice = suggest_augmentation(self.previewer.num_train, shape)
         if not self._has(advice):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -13,14 +14,16 @@ from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.license_dialog import LicenseDialog
 from workbench.gui.data.state import DataState
+from workbench.gui.data.table_columns import TableColumnsDialog
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.gui.kit.messages import ask_choice, show_error
 from workbench.gui.kit.wait_label import SteadyBar
+from workbench.pictures.listed.given import TABLE_PARAMS
 from workbench.protocol.messages import Progress
 from workbench.runs.places import place_words, remember
 
@@ -40,10 +43,19 @@ class DataSourceBox(Box):
         self.progress = SteadyBar()
         self.describe_button = button(_LOAD, icon="rescan", theme=theme)
         self.cancel_button = button("Cancel")
-        buttons = row(self.describe_button, self.cancel_button, STRETCH)
+        self.columns_button = button("Columns…", icon="grid", theme=theme)
+        self.columns_button.setToolTip(
+            plain_tip("Shows the first lines of the table, and lets its columns be chosen")
+        )
+        buttons = row(self.describe_button, self.cancel_button, self.columns_button, STRETCH)
         add_to(self.column, self.chooser, buttons, self.progress, self.status)
         self.describe_button.clicked.connect(lambda _=False: state.rescan())
         self.cancel_button.clicked.connect(state.cancel)
+        self.columns_button.clicked.connect(lambda _=False: self._ask_columns())
+        document = state.context.document
+        for changed in (document.dataset_changed, document.project_replaced):
+            changed.connect(self._show_columns_button)
+        self._show_columns_button()
         state.busy_changed.connect(self._on_busy_changed)
         state.source_changed.connect(self._show_action)
         state.said.connect(self._say)
@@ -57,6 +69,25 @@ class DataSourceBox(Box):
         show_instead(*(buttons if is_busy else reversed(buttons)))
         self._show_action()
         self._show_fraction(None)
+
+    def _show_columns_button(self) -> None:
+        """A table has columns to choose."""
+        choice = self._state.context.document.project.dataset
+        spec = self._state.context.datasets.get(choice.key)
+        is_table = spec is not None and all(param in spec.params for param in TABLE_PARAMS)
+        is_chosen = spec is not None and not spec.unset(choice.params)
+        self.columns_button.setVisible(is_table and is_chosen)
+
+    def _ask_columns(self) -> None:
+        document = self._state.context.document
+        choice = document.project.dataset
+        spec = self._state.context.datasets[choice.key]
+        dialog = TableColumnsDialog(
+            Path(choice.params[spec.source_param]).expanduser(), choice.params, self
+        )
+        if dialog.exec() and dialog.chosen != choice.params:
+            document.set_dataset(Choice(choice.key, dialog.chosen))
+            self._state.describe()
 
     def _ask_place(self, choice: Choice) -> None:
         """An address that may have come with a file is contacted when a person agrees to it."""

@@ -88,7 +88,7 @@ class DataState(QObject):
         self._timer.timeout.connect(self.describe)
         self.browse_asked.connect(self._on_browse_asked)
         self._document.dataset_changed.connect(self._on_source_changed)
-        self._document.edits_changed.connect(self._on_source_changed)
+        self._document.edits_changed.connect(self._on_edits_changed)
         self._document.project_replaced.connect(self._on_source_changed)
 
     @property
@@ -192,6 +192,20 @@ class DataState(QObject):
     @property
     def _is_busy(self) -> bool:
         return self._question.is_open or self._whole.is_open
+
+    def _on_edits_changed(self) -> None:
+        """What is known of the images stays until they are described with the new edits, which many
+        edits in a row ask for once. Other classes are another source.
+        """
+        before, edits = self._described, self._document.project.edits
+        is_same = before is not None and before[0] == self._document.project.dataset
+        if before is None or not is_same or before[1].classes != edits.classes:
+            self._on_source_changed()
+            return
+        self._call_off()
+        self.said.emit("")
+        if self._is_shown:
+            self._ask_soon()
 
     def _on_source_changed(self) -> None:
         """Another source, or the document no longer has the facts of this one."""

@@ -25,7 +25,7 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import breakable, plain_label
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import FlowLayout, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.plots.figure_file import figure_file
 from workbench.protocol.trained.calibration import (
@@ -107,7 +107,10 @@ class CalibrationPanel(TitledBox):
             parent=self.unknown,
             spacing=6,
         )
-        self.column.addLayout(row(*figures, STRETCH, self.menu_button, spacing=24))
+        flow = FlowLayout(spacing=20, line_spacing=6)
+        for figure in figures:
+            flow.addWidget(figure)
+        self.column.addLayout(row((flow, 1), self.menu_button, spacing=12))
         self.column.addWidget(self.source)
         self.column.addWidget(self.words)
         self.column.addWidget(self.diagrams, 1)

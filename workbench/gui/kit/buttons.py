@@ -106,13 +106,14 @@ class ElidedButton(TextButton):
 
 
 class WrappedButton(TextButton):
-    """A button whose words take more lines where room is short: nothing is cut off.
+    """A button whose words take more lines where room is short: nothing is cut off. An ampersand in
+    them is shown as it is: names of classes and layers are among them.
 
     Layouts ask for its sizes many times in each pass: what was measured is kept.
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(text)
+        super().__init__(text.replace("&", "&&"))
         self._hint: QSize | None = None
         self._lines: dict[int, str] = {}
         self._heights: dict[int, int] = {}

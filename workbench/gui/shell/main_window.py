@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.gui.classify.weights_questions import connect_questions
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
@@ -258,6 +259,7 @@ class MainWindow(QMainWindow):
         for part in (self.drops.data_chosen, self.data_chooser.chosen):
             part.connect(lambda: self.show_view("data"))
         weights.failed.connect(lambda error: show_error(self, error))
+        connect_questions(weights, self)
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
 

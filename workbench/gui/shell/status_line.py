@@ -167,7 +167,7 @@ class StatusLine(QStatusBar):
         self.problems.setProperty("level", level)
         self.problems.setAccessibleName(analysis.blocking_words or words)
         self.problems.set_look(words, role="status", icon=icon)
-        self.next_step.setText(self._step.title if self._step else "")
+        self.next_step.setText(self._step.title.replace("&", "&&") if self._step else "")
         self.next_step.setVisible(self._step is not None)
         number = self._open_findings.number
         self.findings.set_look(plural(number, "data finding"), role="status", icon="hint")

@@ -35,4 +35,4 @@ class UndoReport(QObject):
 
     def _report(self, done: str, step: str) -> None:
         if step and not self._is_seen():
-            self.said.emit(f"{done}: {step}")
+            self.said.emit(f"{done}: {step.replace('&&', '&')}")

@@ -8,11 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.assets import data_path
-from workbench.backbones import backbone_keys
 from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
-from workbench.core.specs import DatasetSpec, ExportSpec
+from workbench.core.specs import ExportSpec
 from workbench.errors import WorkbenchError
 from workbench.exports import training_exports, untrained_exports
 from workbench.gui.common.context import WindowContext
@@ -20,18 +18,14 @@ from workbench.gui.common.drops import RESULT_NAME
 from workbench.gui.kit.file_dialogs import ask_file
 from workbench.gui.kit.messages import show_error, show_notice
 from workbench.gui.kit.save_path import ask_save_path
-from workbench.programs.pretrained import pretrained_name
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import Done
 
 _RESULT_FILTER = "Notebook results (*.zip);;All files (*)"
 _NEXT_STEPS = (
-    f"Open it in Colab or Kaggle and choose a TPU there. {{data}}Run all cells, download "
-    f"{RESULT_NAME}.zip, and choose File > Import notebook results… here."
+    f"Open it in Colab or Kaggle, choose a TPU and run all cells. Then download {RESULT_NAME}.zip, "
+    "and choose File > Import notebook results… here."
 )
-_SET_DATA = "Upload your images and set DATA. "
-_UPLOAD = "Upload the images, {path}, too. "
-_UPLOAD_WEIGHTS = "Upload the pretrained weights, {path}, too. "
 
 
 class NotebookController(QObject):
@@ -49,15 +43,12 @@ class NotebookController(QObject):
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
         self._document = context.document
-        self._datasets = context.datasets
         self._weights = context.weights
-        self._service = context.service
+        self._service = context.measurer  # packing the images takes its time
         self._window = window
 
     def ask_export(self) -> None:
-        """Asks where to write the notebook, and writes it; `blocked` where it could not train. The
-        data may be chosen there.
-        """
+        """Asks where to write the notebook, and writes it; `blocked` where it could not train."""
         specs = list(training_exports().values())
         self._ask(specs, "Train on Colab or Kaggle", "notebook_file", self._on_notebook_written)
 
@@ -103,12 +94,8 @@ class NotebookController(QObject):
 
     def _on_notebook_written(self, answer: Done) -> None:
         self.said.emit(answer.text)
-        project = self._document.project
-        dataset = None if project.edits.changes_data else self._datasets.get(project.dataset.key)
-        path, steps = Path(answer.path), _data_step(dataset)
-        if backbone_keys(project.graph):
-            steps += _UPLOAD_WEIGHTS.format(path=path.with_name(pretrained_name(path.name)))
-        show_notice(self._window, f"Wrote {path.name}.", _NEXT_STEPS.format(data=steps))
+        steps = answer.text.removeprefix(f"Wrote {answer.path}.").strip()
+        show_notice(self._window, f"Wrote {Path(answer.path).name}.", f"{steps}\n\n{_NEXT_STEPS}")
 
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""
@@ -120,10 +107,3 @@ class NotebookController(QObject):
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit("")
         show_error(self._window, error)
-
-
-def _data_step(dataset: DatasetSpec | None) -> str:
-    """What is to be done about the images where the notebook runs; "" where it loads them."""
-    if dataset is not None and dataset.archive:
-        return _UPLOAD.format(path=data_path(dataset.archive))
-    return _SET_DATA if dataset is None or not dataset.program else ""

@@ -85,7 +85,8 @@ class ErrorBanner(QFrame):
         suggestion = outcome.suggestion
         if suggestion is not None:
             self.retry.setText(suggestion.words.replace("&", "&&"))
-        self.attach.setText(f"Reconnect to {outcome.place}" if outcome.place else "Reconnect")
+        place = outcome.place.replace("&", "&&")
+        self.attach.setText(f"Reconnect to {place}" if place else "Reconnect")
         is_silent = outcome.kind == "silent"
         offered = {
             self.retry: suggestion is not None,

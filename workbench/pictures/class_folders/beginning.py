@@ -19,8 +19,8 @@ from workbench.pictures.class_folders.words import is_container
 PartRule = Literal["auto", "merge", "none"]
 PART_RULES: Mapping[str, str] = {
     "auto": "by the names of folders",
-    "merge": "one part, to be split: the same class in all folders",
-    "none": "no parts: such folders are classes",
+    "merge": "all in one, to be split",
+    "none": "none: they are classes",
 }
 """What folders named as parts are."""
 

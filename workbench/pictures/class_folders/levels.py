@@ -21,6 +21,8 @@ from workbench.pictures.class_folders.words import (
     is_aside,
     is_container,
     part_name,
+    tokens,
+    without_aside_word,
 )
 
 Level = Literal["auto", "top", "inner", "path", "names"]
@@ -30,10 +32,10 @@ hold the images, one class for all of a name, "path" the same with the folders a
 
 LEVELS: Mapping[str, str] = {
     "auto": "by what is there",
-    "top": "the folders right inside",
-    "inner": "the innermost folders, one class a name",
-    "path": "the innermost folders, with the folders around them",
-    "names": "the names of the files",
+    "top": "outer folders",
+    "inner": "inner folders, by their names",
+    "path": "every inner folder",
+    "names": "names of the files",
 }
 _NAMED = 3
 
@@ -142,16 +144,24 @@ def aside_of(branches: tuple[Branch, ...]) -> list[Branch]:
     """Those of some folders that hold something made of the images of another one: by their names,
     where one for images is beside them, or one with folders of the same names inside.
     """
-    named = [branch for branch in branches if is_aside(branch.name)]
-    others = [branch for branch in branches if branch not in named]
+    made = [branch for branch in branches if is_made_of(branch.name, branches)]
+    named = [branch for branch in branches if is_aside(branch.name) and branch not in made]
+    others = [branch for branch in branches if branch not in named and branch not in made]
     if not named or any(is_container(branch.name) for branch in others):
-        return named if others else []
+        return [*named, *made] if others else []
     inside = {folded(each.name) for other in others for each in other.all()}
-    return [
+    again = [
         branch
         for branch in named
         if branch.branches and all(folded(each.name) in inside for each in branch.branches)
     ]
+    return [*again, *made]
+
+
+def is_made_of(name: str, branches: Iterable[Branch]) -> bool:
+    """Whether a folder's name is that of one beside it with such a word behind: train_masks."""
+    stem = without_aside_word(name)
+    return bool(stem) and any(tokens(branch.name) == stem for branch in branches)
 
 
 def _held(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
+from workbench.core.class_names import Key
 from workbench.core.projects.data_edits import PartName as Part
 from workbench.pictures.class_folders.tree import Branch
-from workbench.pictures.class_folders.words import PartName, is_container, part_name
+from workbench.pictures.class_folders.words import (
+    PartName,
+    is_container,
+    part_name,
+    tokens,
+)
 
 _EVALUATED: tuple[Part, ...] = ("test", "validation")
 
@@ -59,13 +65,11 @@ def part_folders(tree: Branch) -> PartFolders | None:
 
 def flat_parts(tree: Branch) -> PartFolders | None:
     """The folders of parts that hold images and no classes, where nothing else is beside them; None
-    where that is not so.
+    where that is not so. There may be none for training.
     """
     named = [(branch, part_name(branch.name)) for branch in tree.branches]
     known = [(branch, part) for branch, part in named if part is not None and not part.rest]
     if not known or len(known) < len(named) or not all(is_flat(branch) for branch, _ in known):
-        return None
-    if not any(part.kind == "train" for _, part in known):
         return None
     return PartFolders(_folders(known))
 
@@ -99,3 +103,43 @@ def _folders(chosen: list[tuple[Branch, PartName]]) -> dict[Part, tuple[Branch, 
         found["test"] = found.pop("validation")
     order: tuple[Part, ...] = ("train", *_EVALUATED)
     return {kind: tuple(each for each, _ in found[kind]) for kind in order if kind in found}
+
+
+def parts_inside(keys: Collection[Key]) -> dict[Key, Part | None] | None:
+    """The part of each folder inside of a class folder, None for images without a label.
+
+    Args:
+        keys: Class folders with the folder inside, by the names that lead to it.
+
+    Returns:
+        None where one is not named as a part: its name may have other words, but these are the same
+        in all, or those of its class.
+    """
+    named = {key: part for key in keys if len(key) > 1 and (part := part_name(key[-1]))}
+    kinds = {part.kind for part in named.values()}
+    rests = {part.rest for key, part in named.items() if not set(part.rest) <= {*tokens(key[-2])}}
+    if len(named) < len(set(keys)) or "train" not in kinds or "fold" in kinds or len(rests) > 1:
+        return None
+    known: dict[str, Part | None] = {"train": "train", "test": "test", "validation": "validation"}
+    if "evaluation" in kinds:
+        known["evaluation"] = "validation" if "test" in kinds else "test"
+    elif "test" not in kinds:
+        known["validation"] = "test"
+    return {key: known.get(part.kind) for key, part in named.items()}
+
+
+def parts_beside(tree: Branch) -> PartFolders | None:
+    """Folders for test and validation beside the classes themselves, which are the training part;
+    None where there are none, or there is one for training.
+    """
+    named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
+    plain = [(branch, part) for branch, part in named if not part.rest and part.kind != "fold"]
+    others = [branch for branch in tree.branches if branch not in [each for each, _ in plain]]
+    if not plain or len(others) < 2 or any(part.kind == "train" for _, part in named):
+        return None
+    if not any(branch.pictures for branch in others) and not all(
+        is_flat(each) for each, _ in plain
+    ):
+        return None
+    train = replace(tree, branches=tuple(others), pictures=())
+    return PartFolders({"train": (train,), **_folders(plain)})

@@ -31,8 +31,10 @@ from workbench.pictures.class_folders.parts import (
     flat_parts,
     inner_end,
     part_folders,
+    parts_beside,
+    parts_inside,
 )
-from workbench.pictures.class_folders.tree import Branch, end_of, other_notes, scan
+from workbench.pictures.class_folders.tree import Branch, end_of, other_files, other_notes, scan
 from workbench.pictures.class_folders.unused import (
     aside_inference,
     hint,
@@ -41,7 +43,6 @@ from workbench.pictures.class_folders.unused import (
     short,
     unused_notes,
 )
-from workbench.pictures.class_folders.words import part_name
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class ClassFolders:
         inferences: What was taken for parts and classes, where there was a choice.
         num_loose: Pictures that are in no class folder.
         num_folders: Folders that could have been classes.
+        num_inside: Pictures in these.
         hint: What could be done where there are no classes.
     """
 
@@ -65,6 +67,7 @@ class ClassFolders:
     inferences: tuple[Inference, ...] = ()
     num_loose: int = 0
     num_folders: int = 0
+    num_inside: int = 0
     hint: str = ""
 
 
@@ -102,7 +105,9 @@ class _Reader:
     def result(self) -> ClassFolders:
         """What the tree holds."""
         start = self._begin.found()
-        parts = part_folders(start) if self._how.parts != "none" else None
+        parts = None
+        if self._how.parts != "none":
+            parts = part_folders(start) or parts_beside(start)
         if parts is not None and self._how.classes != "names":
             self._read_parts(parts)
         elif not self._read_named_parts(start) and not self._read_parts_inside(start):
@@ -112,6 +117,7 @@ class _Reader:
         if self._aside:
             unused = {each.path: each for each in self._aside}
             self._inferences.append(aside_inference(list(unused.values())))
+        self._inferences += other_files(self._tree)
         return self._listed(start)
 
     def _listed(self, start: Branch) -> ClassFolders:
@@ -132,6 +138,7 @@ class _Reader:
             inferences=tuple(self._inferences),
             num_loose=len(start.pictures),
             num_folders=len(start.branches) + len(start.empty),
+            num_inside=start.num_pictures - len(start.pictures),
             hint=hint(start, self._tree),
         )
 
@@ -227,7 +234,7 @@ class _Reader:
         return Inference(
             "parts",
             "The parts",
-            "all in one, to be split" if told else ", ".join(words),
+            PART_RULES["merge"] if told else ", ".join(words),
             "by the names of the folders",
             " ".join(doubts),
             param="parts",
@@ -239,7 +246,7 @@ class _Reader:
         """A doubt about folders beside the parts that have classes of the same names."""
         taken = {each.path for folders in parts.folders.values() for each in folders}
         around = next(iter(parts.folders["train"])).path.parent
-        node = next(each for each in self._tree.all() if each.path == around)
+        node = next((each for each in self._tree.all() if each.path == around), self._tree)
         known = KnownNames(self._files["train"])
         same = [
             each.name
@@ -255,29 +262,22 @@ class _Reader:
         if self._how.parts == "none" or self._how.classes not in {"auto", "top"}:
             return False
         found = classes_below(start, "path", has_aside=self._how.has_aside)
-        kinds = {key: part_name(key[-1]) for key in found.folders}
-        if not kinds or any(part is None or part.rest for part in kinds.values()):
+        parts = parts_inside(list(found.folders))
+        if parts is None:
             return False
-        of_all = {part.kind for part in kinds.values() if part is not None}
-        if "train" not in of_all or any(len(key) < 2 for key in kinds):
-            return False
-        names = unique_paths(dict.fromkeys(key[:-1] for key in kinds))
+        names = unique_paths(dict.fromkeys(key[:-1] for key in parts))
         for key, branches in found.folders.items():
-            part = kinds[key]
-            kind = part.kind if part is not None else "unlabeled"
-            if kind == "evaluation" or (kind == "validation" and "test" not in of_all):
-                kind = "test"
-            if kind in {"train", "test", "validation"}:
-                self._take(kind, names[key[:-1]], branches)
+            if (part := parts[key]) is not None:
+                self._take(part, names[key[:-1]], branches)
         told = self._how.parts == "merge"
         if told:
             self._merge()
-        words = quoted(list(dict.fromkeys(key[-1] for key in kinds)))
+        words = quoted(list(dict.fromkeys(key[-1] for key in parts)))
         self._inferences.append(
             Inference(
                 "parts",
                 "The parts",
-                "all in one, to be split" if told else f"{words} inside of each class folder",
+                PART_RULES["merge"] if told else f"{words} inside of each class folder",
                 "by the names of the folders",
                 param="parts",
                 options=tuple(
@@ -333,7 +333,9 @@ class _Reader:
     def _read_named_parts(self, start: Branch) -> bool:
         """Reads parts whose files are named by class; whether there are any."""
         parts = flat_parts(start) if self._how.parts != "none" else None
-        if parts is None or self._how.classes not in {"auto", "names"}:
+        if parts is None or "train" not in parts.folders:
+            return False
+        if self._how.classes not in {"auto", "names"}:
             return False
         ends = {part: tuple(map(inner_end, each)) for part, each in parts.folders.items()}
         named = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.core.format import plain_name, plural
+from workbench.core.specs import Inference
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.words import part_name
 from workbench.pictures.folders import is_picture, visible_entries
@@ -125,25 +126,41 @@ def _leads_back(folder: Path, link: str) -> bool:
 
 
 def other_notes(tree: Branch) -> list[str]:
-    """Sentences on all that is no picture: links, and files of other kinds."""
+    """Sentences on what is neither a file nor a folder that was looked into."""
     notes = []
     if links := sum(branch.links for branch in tree.all()):
         notes.append(f"{plural(links, 'inner folder')}: links, not used.")
     if dangling := sum(branch.dangling for branch in tree.all()):
         notes.append(f"{plural(dangling, 'link')} to nothing, or no file: not used.")
-    files: Counter[str] = Counter()
-    for branch in tree.all():
-        files.update(branch.files)
-    if files:
-        kinds = [
-            f"{count:,} {plain_name(end) if end else 'without ending'}"
-            for end, count in sorted(files.items(), key=lambda each: (-each[1], each[0]))[
-                :_ENDINGS_NAMED
-            ]
-        ]
-        kinds += ["…"] if len(files) > _ENDINGS_NAMED else []
-        notes.append(f"{plural(files.total(), 'other file')} not used: {', '.join(kinds)}.")
     return notes
+
+
+def other_files(*trees: Branch) -> tuple[Inference, ...]:
+    """How many files are no images; nothing where all are."""
+    files: Counter[str] = Counter()
+    for tree in trees:
+        for branch in tree.all():
+            files.update(branch.files)
+    return (not_images(files),) if files else ()
+
+
+def not_images(files: Mapping[str, int]) -> Inference:
+    """That files of other kinds are not used.
+
+    Args:
+        files: How many there are, by ending.
+    """
+    kinds = [
+        f"{count:,} {plain_name(end) if end else 'without ending'}"
+        for end, count in sorted(files.items(), key=lambda each: (-each[1], each[0]))
+    ]
+    more = ["…"] if len(files) > _ENDINGS_NAMED else []
+    return Inference(
+        "other_files",
+        "Other files",
+        f"{sum(files.values()):,}, not used: {', '.join([*kinds[:_ENDINGS_NAMED], *more])}",
+        "neither their names nor their first bytes are those of images",
+    )
 
 
 def end_of(node: Branch) -> Branch:

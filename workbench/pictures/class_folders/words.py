@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -145,6 +145,12 @@ def is_aside(name: str) -> bool:
     return words == ["ground", "truth"] or (bool(words) and all(word in _ASIDE for word in words))
 
 
+def without_aside_word(name: str) -> tuple[str, ...]:
+    """The words of a name before the last one, where that is of masks and the like; else none."""
+    *before, last = tokens(name) or ("",)
+    return tuple(before) if last in _ASIDE else ()
+
+
 def are_moments(names: Iterable[str]) -> bool:
     """Whether names are years or dates, as photos are filed: "2019", "2019-07-01"."""
     names = list(names)
@@ -182,12 +188,3 @@ def class_in_name(stem: str) -> str:
     if name[-1].isdecimal() and not _WORDNET.fullmatch(name):
         return ""  # the number of a patient or an object, which has several images
     return "" if all(word in _CAMERA or word.isdecimal() for word in tokens(name)) else name
-
-
-def classes_in_names(stems: Sequence[str]) -> dict[str, list[int]]:
-    """Places of files by the class in their names; the files without one are left out."""
-    found: dict[str, list[int]] = {}
-    for place, stem in enumerate(stems):
-        if name := class_in_name(stem):
-            found.setdefault(name, []).append(place)
-    return found

@@ -20,6 +20,7 @@ from workbench.pictures.listed.names import (
     FOLDS,
     LABEL_ORDER,
     PARTS,
+    WEAK_RANK,
     part_of_word,
     squeezed,
 )
@@ -34,6 +35,7 @@ class Chosen:
 
     Attributes:
         image: Place of the column with the files.
+        folder: Place of the column with their folders, -1 for none.
         labels: Places of the columns with the label: one, or several of zeros and ones; none where
             the folder is the label.
         split: Place of the column with the part, -1 for none.
@@ -45,6 +47,7 @@ class Chosen:
     """
 
     image: int
+    folder: int = -1
     labels: tuple[int, ...] = ()
     split: int = -1
     flag: str = ""
@@ -76,14 +79,14 @@ class Chooser:
     _found: list[Inference] = field(default_factory=list)
     _strange: list[tuple[int, Inference]] = field(default_factory=list)
 
-    def choose(self, image: int) -> Chosen:
-        """The columns beside that of the images.
+    def choose(self, image: int, names: Sequence[str]) -> Chosen:
+        """The columns beside that of the images, whose files have these names.
 
         Raises:
             DatasetError: a column that was set is not there, or none is plainly the label.
         """
         others = [each for each in self.columns if each.number != image]
-        folders = folders_of(self.columns[image].cells)
+        folders = folders_of(names)
         split = self._split(others, folders)
         others = [each for each in others if each.number != split.split]
         labels = self._labels(others, folders)
@@ -256,6 +259,8 @@ class Chooser:
         rank = best.label_rank or 0
         least = max(rank, 1 if rank else 0)
         rivals = [each for each in named[1:] if (each.label_rank or 0) <= least]
+        if rank == WEAK_RANK:
+            rivals = list(fit)
         return self._take(best, "by its name", rivals, fit)
 
     def _take_by_content(self, fit: Sequence[Column], others: Sequence[Column]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from workbench.pictures.listed.names import (
     FLAGS,
     IMAGES,
     LABEL_RANKS,
+    MEASURES,
     MISSING,
     NOT_IMAGES,
     PARTS,
@@ -168,6 +169,7 @@ class Column:
             ("hashes", self._all(_HASH) and not self.is_whole and self.is_mostly_single),
             ("running numbers", self.is_running and is_one_each and self.label_rank is None),
             ("lists of numbers", self._share(_is_box) > 0.5),
+            ("a measurement by its name", self.is_number and self.key in MEASURES),
         )
 
     def is_same_as(self, other: Column) -> bool:

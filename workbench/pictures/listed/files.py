@@ -36,6 +36,7 @@ class Place:
         fitting: Parts at the end of the path that fit.
         has_ending: Whether the cell names the ending, too.
         is_cut: Whether the cell begins with folders that are not there.
+        is_padded: Whether the file has zeros in front that the cell has not.
     """
 
     folder: str
@@ -43,6 +44,7 @@ class Place:
     fitting: int
     has_ending: bool
     is_cut: bool
+    is_padded: bool = False
 
 
 @dataclass
@@ -81,6 +83,14 @@ class Files:
             return 0.0
         found = sum(bool(self.direct(cell) or (is_deep and self._places(cell))) for cell in some)
         return found / len(some)
+
+    def share_of_single(self, cells: Iterable[str]) -> float:
+        """The share of some cells that name one image file below the folders, and all of whose
+        folders are there.
+        """
+        some = _sample(cells)
+        found = [[each for each in self._places(cell) if not each.is_cut] for cell in some]
+        return sum(len(places) == 1 for places in found) / max(1, len(some))
 
     def settle(self, cells: Iterable[str]) -> None:
         """Infers from the cells of the column where all paths start."""
@@ -156,6 +166,9 @@ class Files:
         found = [_place(full, own, parts) for full, own in self._by_name.get(parts[-1], ())]
         if not found:
             found = [_place(full, own, parts) for full, own in self._by_stem.get(parts[-1], ())]
+        number = _number_of(parts[-1])
+        if not found and number and len(parts) == 1:
+            found = [_place(full, own, parts) for full, own in self._by_number.get(number, ())]
         return [each for each in found if each is not None]
 
     # the files below the folders -----------------------------------------------------------
@@ -187,6 +200,21 @@ class Files:
         for path, parts in self._listed:
             index[folded_name(os.path.splitext(parts[-1])[0])].append((path, parts))  # noqa: PTH122 - text
         return index
+
+    @cached_property
+    def _by_number(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """Files whose names are numbers, by those without the zeros that spreadsheets drop."""
+        index = defaultdict(list)
+        for path, parts in self._listed:
+            if number := _number_of(parts[-1]):
+                index[number].append((path, parts))
+        return index
+
+
+def _number_of(name: str) -> str:
+    """A name that is a number, without zeros in front, and its ending; "" for another name."""
+    stem = os.path.splitext(name)[0]  # noqa: PTH122 - text
+    return stem.lstrip("0") or "0" if stem.isdecimal() else ""
 
 
 def folded_name(name: str) -> str:
@@ -233,7 +261,10 @@ def _place(path: str, own: tuple[str, ...], parts: tuple[str, ...]) -> Place | N
     if fitting < min(len(own), len(parts)):
         return None
     folder = "/".join(own[: len(own) - fitting]) or HERE
-    return Place(folder, path, fitting, folded_name(own[-1]) == parts[-1], fitting < len(parts))
+    name, is_cut = folded_name(own[-1]), fitting < len(parts)
+    has_zeros = name.startswith("0") and _number_of(name) != ""
+    is_padded = has_zeros and not name.startswith(parts[-1])
+    return Place(folder, path, fitting, name == parts[-1], is_cut, is_padded)
 
 
 def _is_likely(folder: str) -> int:
@@ -265,6 +296,9 @@ def _inference(
         "Most of the files are not there.": len(places) * 2 < sampled,
         "The paths begin with folders that are not there.": any(
             each.is_cut for found in places for each in found
+        ),
+        "The files have zeros in front that the table has not.": any(
+            each.is_padded for found in places for each in found
         ),
     }
     options = tuple(Option(each, each) for each in rivals)

@@ -39,8 +39,7 @@ class ListedLabels:
         given: Given | None = None,
         classes: Collection[str] = (),
     ) -> None:
-        self._by_path: dict[str, str] = {}
-        self._by_name: dict[str, str] = {}
+        self._by_path, self._by_name = _Spelled(), _Spelled()
         bases = [str(path.absolute().parent), *map(os.path.abspath, folders)]
         table = read_table(path, given, folders=folders, classes=classes)
         for row in table.rows:
@@ -48,31 +47,43 @@ class ListedLabels:
                 self._add(row.name.replace("\\", "/"), row.label, bases)
                 found, _ = table.files.file(row.name)
                 if found:
-                    self._add_path(found, row.label)
+                    self._by_path.add(found, row.label, is_first=True)
         self.sentences = (*(each.sentence for each in table.inferences), *table.notes)
 
     def of(self, file: str) -> str:
         """The class of an image file; "" where the table has none."""
-        path = os.path.abspath(file)  # noqa: PTH100 - a hundred thousand Paths are slow
-        for key in (path, folded_name(path)):
-            if key in self._by_path:
-                return self._by_path[key]
+        found = self._by_path.find(os.path.abspath(file))  # noqa: PTH100 - a hundred thousand Paths are slow
+        if found is not None:
+            return found
         name = os.path.basename(file)  # noqa: PTH119 - as above
         stem = os.path.splitext(name)[0]  # noqa: PTH122 - as above
-        keys = (name, stem, folded_name(name), folded_name(stem))
-        return next((self._by_name[key] for key in keys if key in self._by_name), "")
+        return self._by_name.find(name) or self._by_name.find(stem) or ""
 
     def _add(self, name: str, label: str, bases: Sequence[str]) -> None:
         for base in bases:
-            self._add_path(os.path.normpath(os.path.join(base, name)), label)  # noqa: PTH118 - as above
+            full = os.path.normpath(os.path.join(base, name))  # noqa: PTH118 - as above
+            self._by_path.add(full, label, is_first=True)
         if "/" not in name:
-            for key in dict.fromkeys((name, folded_name(name))):
-                if self._by_name.setdefault(key, label) != label:
-                    self._by_name[key] = ""
+            self._by_name.add(name, label)
 
-    def _add_path(self, path: str, label: str) -> None:
-        """The first line counts; paths that differ in case only have no label by case."""
-        self._by_path.setdefault(path, label)
-        key = folded_name(path)
-        if key != path and self._by_path.setdefault(key, label) != label:
-            self._by_path[key] = ""
+
+class _Spelled:
+    """Labels by names: as they are written, then in any case and Unicode form."""
+
+    def __init__(self) -> None:
+        self._exact: dict[str, str] = {}
+        self._folded: dict[str, str] = {}
+
+    def add(self, name: str, label: str, *, is_first: bool = False) -> None:
+        """A name that has another label already gets none, or keeps it where `is_first`."""
+        if self._exact.setdefault(name, label) != label and not is_first:
+            self._exact[name] = ""
+        key = folded_name(name)
+        if self._folded.setdefault(key, label) != label:
+            self._folded[key] = ""
+
+    def find(self, name: str) -> str | None:
+        """The label of a name; None where it is not known."""
+        if name in self._exact:
+            return self._exact[name]
+        return self._folded.get(folded_name(name))

@@ -32,7 +32,7 @@ _LABELS = (
     "cultivar", "tag", "tags", "scientificname", "latinname", "commonname", "vernacularname",
     "celltype", "cellname", "condition", "finding", "findings", "pathology", "lesion", "tumortype",
     "plant", "plantname", "flower", "flowername", "animal", "bird", "birdname", "fruit", "food",
-    "dish", "weather", "scene", "emotion", "expression", "sentiment", "gender", "digit",
+    "dish", "weather", "scene", "emotion", "expression", "sentiment", "digit",
     "character", "letter", "symbol", "sign", "gesture", "brand", "landmarkid", "identity",
     "individual", "individualid", "whaleid", "personid", "defect", "defecttype", "grade", "level",
     "severity", "quality", "material", "style", "artist", "genre", "articletype", "answer",
@@ -50,7 +50,9 @@ _LABEL_NUMBERS = (
 )  # fmt: skip
 """Names of numbers that stand for labels."""
 
-_WEAK_LABELS = ("name", "title", "object", "group", "nom", "nombre", "nome", "naam", "имя")
+_WEAK_LABELS = ("name", "title", "object", "group", "nom", "nombre", "nome", "naam", "имя",
+"gender",
+                "sex")  # fmt: skip
 
 LABEL_RANKS = {
     squeezed(name): rank
@@ -58,6 +60,8 @@ LABEL_RANKS = {
     for name in names
 }
 """How well a name fits a label: 0 means nothing else, 3 is a last resort."""
+WEAK_RANK = 3
+"""The last resort: other columns are as likely."""
 LABEL_ORDER = {name: place for place, name in enumerate(LABEL_RANKS)}
 
 IMAGES = frozenset(
@@ -111,6 +115,23 @@ SPLITS = frozenset(
     )
 )  # fmt: skip
 """Names of columns with parts."""
+
+MEASURES = frozenset(
+    {
+        "width", "height", "size", "area", "weight", "age", "ageapprox", "year", "month", "day",
+        "length", "depth", "price", "count", "x", "y0", "x0", "x1", "y1", "x2", "y2", "w", "h",
+        "xmin",
+        "ymin", "xmax", "ymax", "left", "top", "right", "bottom", "bbox", "latitude", "longitude",
+        "lat", "lon", "lng", "score", "confidence", "probability", "prob", "loss", "distance",
+        "angle",
+        "temperature", "filesize", "bytes", "imagewidth", "imageheight", "imgwidth", "imgheight",
+        "patientage", "patientid", "patient", "followup", "timestamp", "breite", "hohe", "gewicht",
+        "alter",
+        "largeur", "hauteur", "poids", "ancho", "alto", "peso", "edad", "row", "col", "column",
+        "index",
+    }
+)  # fmt: skip
+"""Names of columns whose numbers measure or count something and are no classes."""
 
 FOLDS = frozenset({"fold", "stage", "part", "phase", "mode", "teil", "set"})
 """Those of which numbers are no parts: folds of a cross-validation and the like."""

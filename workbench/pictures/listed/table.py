@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
 from workbench.pictures.listed.choose import Chooser, Chosen
 from workbench.pictures.listed.column import Column
+from workbench.pictures.listed.evidence import folder_column, joined_path
 from workbench.pictures.listed.files import Files
 from workbench.pictures.listed.given import Given
 from workbench.pictures.listed.header import look_at_header
@@ -113,19 +114,22 @@ def read_table(
     return Table(rows, source.files, (*inferences, *folder, *source.texts.inferences), notes)
 
 
-def preview_table(path: Path, given: Given) -> Preview:
+def preview_table(
+    path: Path, given: Given, check_cancelled: Callable[[], None] = lambda: None
+) -> Preview:
     """The first lines of a table, with the columns that are taken; raises DatasetError where it has
     no lines.
     """
-    source = _Source(path, given, read_lines(path, given))
+    lines = read_lines(path, given)
+    source = _Source(path, given, lines, check_cancelled=check_cancelled)
     problem, chosen = None, Chosen(-1)
     try:
         chosen = source.chosen
     except DatasetError as error:
         problem = error
-    lines = tuple(tuple(row) for _, row in source.body[:_PREVIEWED])
+    shown = tuple(tuple(row) for _, row in source.body[:_PREVIEWED])
     header = tuple(each.name for each in source.columns)
-    return Preview(header, lines, chosen.image, chosen.labels, chosen.split, problem)
+    return Preview(header, shown, chosen.image, chosen.labels, chosen.split, problem)
 
 
 def _unused(chosen: Chosen) -> list[str]:
@@ -199,8 +203,17 @@ class _Source:
         if self.width < 2 and not self._is_list_of_paths():
             raise refused(self.path, f"{self.width} column in most rows")
         image = chooser.image()
-        self.files.settle(self.columns[image].cells)
-        return chooser.choose(image)
+        names, folder = self.columns[image].cells, folder_column(self.columns, image, self.files)
+        if folder >= 0:
+            pairs = zip(self.columns[folder].cells, names, strict=True)
+            names = [joined_path(*pair) for pair in pairs]
+        self.files.settle(names)
+        chosen = chooser.choose(image, names)
+        if folder < 0:
+            return chosen
+        title, used = self.columns[folder].title, chosen.inferences
+        said = Inference("folder_column", "The folder column", title, "with it, files are there")
+        return replace(chosen, folder=folder, inferences=(*used, said))
 
     def _is_list_of_paths(self) -> bool:
         return self.columns[0].share_of_paths > 0.5
@@ -214,12 +227,12 @@ class _Source:
             extra = any(row[self.width :])
             problem = f"The line has {len(row)} cells, not {self.width}." if extra else ""
             label, part = known[cell], self._part(line, row, chosen)
-            yield Row(line, _cell(row, chosen.image), label, part, problem)
+            yield Row(line, _name(row, chosen), label, part, problem)
 
     def _label(self, row: Sequence[str], chosen: Chosen, names: Sequence[str]) -> str:
         """The label as it is written."""
         if not chosen.labels:
-            parts = _cell(row, chosen.image).replace("\\", "/").split("/")
+            parts = _name(row, chosen).replace("\\", "/").split("/")
             return parts[-2] if len(parts) > 1 else ""
         if len(chosen.labels) == 1:
             return _cell(row, chosen.labels[0])
@@ -230,7 +243,7 @@ class _Source:
 
     def _part(self, line: int, row: Sequence[str], chosen: Chosen) -> str:
         if chosen.has_part_folders:
-            first = _cell(row, chosen.image).replace("\\", "/").removeprefix("./").split("/")[0]
+            first = _name(row, chosen).replace("\\", "/").removeprefix("./").split("/")[0]
             return part_of_word(first) or "train"
         if chosen.split < 0:
             return "train"
@@ -262,6 +275,11 @@ def _header_inference(has_header: bool, evidence: str, doubt: str, given: Given)
 
 def _cell(row: Sequence[str], number: int) -> str:
     return row[number] if 0 <= number < len(row) else ""
+
+
+def _name(row: Sequence[str], chosen: Chosen) -> str:
+    """The file of a line as it is written, in its folder where another column has that."""
+    return joined_path(_cell(row, chosen.folder), _cell(row, chosen.image))
 
 
 def _is_one(cell: str) -> bool:

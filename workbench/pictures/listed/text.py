@@ -19,6 +19,8 @@ MAX_BYTES = 256 * 2**20
 MAX_ROWS = 5_000_000
 _LOOKED_AT = 50  # lines by which the delimiter is found
 _SAMPLE_BYTES = 1 << 16
+_ZIP = b"PK\x03\x04"
+_QUOTED = 0.9  # of the cells in single quotes, if they are quotes
 _OF_TEXT = 0.9  # of the letters beyond ASCII that belong to an alphabet, if it is the right one
 _MIXED = 0.2  # of them beside a letter of ASCII, at most: else they are accents
 
@@ -57,7 +59,20 @@ def read_lines(path: Path, given: Given) -> Lines:
     if given.delimiter != "auto":
         inferences.append(_set("delimiter", "The delimiter", given.delimiter))
     notes = [f"Comment lines, not used: {num_comments:,}."] if num_comments else []
-    return Lines(_lines(kept, delimiter, path), tuple(inferences), tuple(notes))
+    return Lines(_unquoted(_lines(kept, delimiter, path)), tuple(inferences), tuple(notes))
+
+
+def _unquoted(lines: list[Line]) -> list[Line]:
+    """The lines without single quotes around nearly all cells."""
+    cells = [cell for _, row in lines[:_LOOKED_AT] for cell in row if cell]
+    quoted = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == "'"]
+    if len(quoted) < _QUOTED * len(cells):
+        return lines
+    return [(number, [_bare(cell) for cell in row]) for number, row in lines]
+
+
+def _bare(cell: str) -> str:
+    return cell[1:-1].strip() if len(cell) > 1 and cell[0] == cell[-1] == "'" else cell
 
 
 def _set(key: str, what: str, value: str) -> Inference:
@@ -76,6 +91,9 @@ def _text(path: Path, given: Given) -> tuple[str, list[Inference]]:
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if data.startswith(mark):
             return data.decode(encoding, "replace"), []
+    if data.startswith(_ZIP):
+        fix = "Save the table as CSV from the program that wrote it."
+        raise refused(path, "a workbook or archive (ZIP)", fix=fix)
     if b"\0" in data:
         return _of_wide(data, path)
     try:
@@ -161,8 +179,10 @@ def _without_comments(text: str, delimiter: str) -> tuple[str, int]:
     widths = Counter(line.count(delimiter) for line in plain[:_LOOKED_AT])
     usual = widths.most_common(1)[0][0] if widths else 0
     kept, num_comments, is_first = [], 0, True
+    has_quotes = '"' in text
     for line in lines:
-        is_marked = line.lstrip().startswith("#")
+        # Behind the first row such a line may belong to a quoted cell.
+        is_marked = line.lstrip().startswith("#") and (is_first or not has_quotes)
         is_row = line.count(delimiter) == usual and usual > 0
         if is_marked and not is_row:
             kept.append(line[len(line.rstrip("\r\n")) :])

@@ -110,6 +110,7 @@ class Decoded(NamedTuple):
         format: What the file is by its content, by Pillow's name.
         mode: Pillow's mode of the image in the file; "PA" where a palette has transparency.
         is_turned: EXIF says that the stored pixels are to be turned or mirrored.
+        cut: Share of numbers beyond black and white of the value range.
     """
 
     pixels: Pixels
@@ -117,6 +118,7 @@ class Decoded(NamedTuple):
     format: str = ""
     mode: str = ""
     is_turned: bool = False
+    cut: float = 0.0
 
 
 def read_file(path: str | Path) -> bytes:
@@ -189,7 +191,8 @@ def decode(
         colored = _rgb(image if numbers is None else numbers.image(value_range))
         pixels = np.array(colored if upright is None else colored.transpose(upright))
     size = full_size[::-1] if upright in _SIDEWAYS else full_size
-    return Decoded(pixels, size, kind, mode, upright is not None)
+    cut = 0.0 if numbers is None else numbers.share_cut(value_range)
+    return Decoded(pixels, size, kind, mode, upright is not None, cut)
 
 
 def deep_values(data: bytes) -> Pixels | None:
@@ -309,11 +312,12 @@ def _draft(image: Any, side: int) -> None:
     is too large for memory in any case.
     """
     width, height = image.size
-    if side and image.mode in {"RGB", "L"}:
-        image.draft(image.mode, (side, side))  # does nothing to other files than JPEG
-    if image.size[0] * image.size[1] > MAX_PIXELS:
+    wanted = (side, side) if side and image.mode in {"RGB", "L"} else image.size
+    if width * height > MAX_PIXELS:
         times = next(n for n in (2, 4, 8) if width * height <= n * n * _LARGE_PIXELS)
-        image.draft(image.mode, (width // times, height // times))
+        wanted = (min(wanted[0], width // times), min(wanted[1], height // times))
+    if wanted != image.size:
+        image.draft(image.mode, wanted)  # does nothing to other files than JPEG
 
 
 def _damaged(kind: str, error: Exception) -> ImageError:

@@ -19,6 +19,7 @@ from workbench.pictures.portable.ranges import (
     eight_bits,
     evidence_of,
     infer,
+    num_clipped,
     read_range,
     stretched,
 )
@@ -80,6 +81,13 @@ class Deep(NamedTuple):
             opacity = eight_bits(self.values[..., -1:], _WHOLE.low, _WHOLE.high)
             color = np.concatenate([color, opacity], axis=2)
         return Image.fromarray(np.ascontiguousarray(color))
+
+    def share_cut(self, value_range: str) -> float:
+        """Share of the numbers that are beyond a range; 0 where it is not used."""
+        given = read_range(value_range)
+        if given is None or self.is_fixed:
+            return 0.0
+        return num_clipped(self.color, given.low, given.high) / self.color.size
 
     def _inferred(self) -> Range:
         known = evidence_of(self.color)

@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from workbench.core.data_check.similar import SIDE, Looks
+from workbench.core.data_check.tones import Tones, tones_of
 from workbench.core.specs import FilePart, LoadContext, Part, Shape
 from workbench.errors import PictureError
 from workbench.pictures.decode import Decoded, decode_reduced
@@ -37,6 +38,7 @@ class Examined:
     turned: np.ndarray[Any, np.dtype[np.bool_]]
     sizes: Numbers
     looks: Looks
+    tones: Tones
 
     @classmethod
     def joined(cls, several: Sequence[Examined], starts: Sequence[int]) -> Examined:
@@ -52,6 +54,7 @@ class Examined:
             np.concatenate([each.turned for each in several]),
             np.concatenate([each.sizes for each in several]),
             Looks.joined([each.looks for each in several]),
+            Tones.joined([each.tones for each in several]),
         )
 
 
@@ -76,6 +79,7 @@ class _Seen:
     reason: str = ""
     facts: Decoded | None = None
     small: Pixels | None = None
+    tones: tuple[int, int, int] = (0, 0, 0)
     fitted: Pixels | None = None
 
 
@@ -89,6 +93,7 @@ def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Exami
         np.zeros(count, np.bool_),
         np.zeros((count, 2), np.int64),
         Looks.empty(count),
+        Tones.empty(count),
     )
     shape = None if wanted is None else wanted.shape
 
@@ -112,9 +117,10 @@ def _look(part: Part, place: int, shape: Shape | None) -> _Seen:
     except PictureError as error:
         what = error.what.rstrip(".")
         return _Seen(f"{what}: {error.received}" if error.received else error.what)
-    pixels = np.zeros((0, 0, 3), np.uint8)  # the facts stay, the pixels go
-    facts = Decoded(pixels, decoded.full_size, decoded.format, decoded.mode, decoded.is_turned)
-    return _Seen("", facts, _small(decoded.pixels), fitted)
+    facts = decoded._replace(pixels=np.zeros((0, 0, 3), np.uint8))  # the pixels go
+    image = _image(decoded.pixels)
+    counts = np.array(image.histogram(), np.int64).reshape(-1, 256)
+    return _Seen("", facts, _small(image), tones_of(counts), fitted)
 
 
 def _decoded(part: Part, place: int, side: int) -> Decoded:
@@ -124,9 +130,12 @@ def _decoded(part: Part, place: int, side: int) -> Decoded:
     return Decoded(pixels, (pixels.shape[0], pixels.shape[1]), "", _MODES[pixels.shape[2]])
 
 
-def _small(pixels: Pixels) -> Pixels:
+def _image(pixels: Pixels) -> Image.Image:
     is_gray = pixels.shape[2] == 1
-    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_gray else pixels))
+    return Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_gray else pixels))
+
+
+def _small(image: Image.Image) -> Pixels:
     small = image.resize((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(small.convert("RGB"), np.uint8)
 
@@ -141,6 +150,7 @@ def _note(found: Examined, start: int, seen: list[_Seen], wanted: Wanted | None)
         good.append(place)
         found.formats[place], found.modes[place] = each.facts.format, each.facts.mode
         found.turned[place] = each.facts.is_turned
+        found.tones.put(place, (*each.tones, round(1000 * each.facts.cut)))
         found.sizes[place] = each.facts.full_size[::-1]
     if not good:
         return

@@ -207,6 +207,8 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
         is_from_elsewhere: The weights were loaded from a file: which images they have seen in
             training is not known.
         slices, thresholds, unknown: Where the request has asked for them.
+        class_notes: Sentences on classes of the images that were matched although their names
+            differ from those of the model in more than their form.
     """
 
     loss: float | None
@@ -227,6 +229,7 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     slices: list[SliceScore] = []
     thresholds: list[ClassThreshold] = []
     unknown: UnknownThreshold | None = None
+    class_notes: list[str] = []
 
     def __post_init__(self) -> None:
         rows, size = self.confusion, len(self.classes)

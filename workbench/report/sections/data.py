@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits
+from workbench.core.projects.data_versions import version_of
 from workbench.datasets import all_datasets
 from workbench.protocol.events import DataReady
 from workbench.report.blocks import Block, Section, Table, Text, plain_name
@@ -46,6 +47,8 @@ def _rows(facts: Facts, data: DataReady | None) -> list[tuple[str, str]]:
             rows.append(("Left out", f"{plural(len(data.bad_files), 'unreadable image')}"))
     if facts.project is not None:
         rows.append(("Edits", edit_words(facts.project.edits)))
+        if version := version_of(facts.project.data_versions, facts.project.edits):
+            rows.append(("Version of the data", plain_name(version)))
     if facts.origin is not None:
         digest = facts.origin.data.digest
         rows.append(("Content hash (sample)", plain_name(digest)))
@@ -63,7 +66,7 @@ def edit_words(edits: DataEdits) -> str:
     parts = (
         (len(edits.left_out), "image left out", "images left out"),
         (len(edits.once), "image used once of several copies", "images used once of their copies"),
-        (len(edits.labels), "image relabeled", "images relabeled"),
+        (len(edits.labels.keys() - edits.once), "image relabeled", "images relabeled"),
         (len(edits.parts), "image moved to another part", "images moved to other parts"),
         (left_out, "class left out", "classes left out"),
         (len(edits.classes) - left_out, "class renamed or merged", "classes renamed or merged"),

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.format import plural, share
 from workbench.core.projects.project import Project
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.series import (
@@ -155,6 +157,16 @@ class FoldResult:
         sizes = {each.fold: each.num_validation for each in done if each.fold}
         if sizes and max(sizes.values()) > 2 * min(sizes.values()):
             notes.append("The folds differ in size: groups or duplicates are not divided.")
+        folds = [each.fold for each in done]
+        # With several seeds each image is counted several times.
+        is_once = bool(folds) and all(folds) and len(set(folds)) == len(folds)
+        if is_once and self.confusion is not None and self.confusion.sum():
+            right, images = int(self.confusion.trace()), int(self.confusion.sum())
+            low, high = wilson_interval(right, images)
+            notes.append(
+                f"Of {plural(images, 'validation image')} of all folds {share(right / images)} are "
+                f"right: 95% interval {share(low)} to {share(high)}."
+            )
         return notes
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
+from workbench.runs.library.foreign_model import refuse_foreign
 from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.library.outside import place_text
 
@@ -50,9 +51,11 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
 def find_model(path_or_name: str | Path) -> str:
     """The absolute path of something that can classify: a `.keras` file, or the folder of a run
     with weights, as `open_run` finds it. Raises RunFolderError where there is no such run, or no
-    weights.
+    weights, or a model of another kind.
     """
     path = Path(path_or_name).expanduser()
+    if not RunFolder(path).request_path.is_file():
+        refuse_foreign(path)
     if path.is_file():
         return str(path.absolute())
     run = open_run(path_or_name)

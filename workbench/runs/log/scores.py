@@ -116,7 +116,8 @@ def area_words(area: float | None) -> str:
 
 def remark_words(result: Evaluation) -> str:
     """What qualifies all scores of an evaluation, in sentences; "" for nothing."""
-    return " ".join(filter(None, (_changed_words(result), _seen_words(result))))
+    words = (*result.class_notes, _changed_words(result), _seen_words(result))
+    return " ".join(filter(None, words))
 
 
 def _changed_words(result: Evaluation) -> str:

@@ -8,40 +8,53 @@ Keras 2 and 3, of functional and sequential models.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import msgspec
 
+from workbench.assets import resource_path
+
 MAX_CALLS = 5_000
 _MOST_DEPTH = 12
+_LAST_AXIS = 3  # of images, with that of the batch
 
 Label = tuple[str, frozenset[tuple[str, Any]]]
 """Class of a layer, and its parameters that differ from their defaults."""
 
-_AT_REST = {
-    "InputLayer", "Dropout", "SpatialDropout2D", "GaussianNoise", "GaussianDropout",
-    "AlphaDropout", "ActivityRegularization", "Identity",
-}  # fmt: skip
-_COMMUTATIVE = {"Add", "Multiply", "Average", "Maximum", "Minimum"}
-_MODELS = {"Functional", "Model", "Sequential"}
-_RENAMED = {
-    "BatchNormalizationV1": "BatchNormalization",
-    "BatchNormalizationV2": "BatchNormalization",
-}
 
-_DEFAULTS: Mapping[str, Any] = {
-    "units": None, "filters": None, "kernel_size": None, "strides": 1, "padding": "valid",
-    "dilation_rate": 1, "groups": 1, "use_bias": True, "depth_multiplier": 1,
-    "output_padding": None, "epsilon": None, "center": True, "scale": True, "rms_scaling": False,
-    "offset": 0, "shared_axes": None, "pool_size": None, "keepdims": False, "cropping": None,
-    "size": None, "interpolation": None, "target_shape": None, "dims": None, "height": None,
-    "width": None, "crop_to_aspect_ratio": False, "pad_to_aspect_ratio": False,
-    "negative_slope": 0, "max_value": None, "threshold": 0, "invert": False, "mean": None,
-    "variance": None, "data_format": "channels_last",
-}  # fmt: skip
-"""The parameters that change what a layer computes, with the value where a file lacks them."""
+class _Function(msgspec.Struct, frozen=True, rename={"kind": "class"}):
+    """A layer that is nothing but a function, where its parameters have these values."""
+
+    kind: str
+    name: str
+    where: dict[str, Any]
+
+
+class _Rules(msgspec.Struct, frozen=True):
+    """`resources/keras_layers.toml`, which explains its fields."""
+
+    at_rest: frozenset[str]
+    commutative: frozenset[str]
+    models: frozenset[str]
+    joins: str
+    function: str
+    function_behind: str
+    last: str
+    always: tuple[str, ...]
+    functions: tuple[_Function, ...]
+    defaults: dict[str, Any]
+    classes: dict[str, str]
+    parameters: dict[str, str]
+
+
+@cache
+def _rules() -> _Rules:
+    text = resource_path("keras_layers.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Rules)
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Call:
     @property
     def is_commutative(self) -> bool:
         """Whether the order of its inputs does not matter."""
-        return self.label[0] in _COMMUTATIVE
+        return self.label[0] in _rules().commutative
 
 
 class UnknownNetworkError(Exception):
@@ -92,7 +105,7 @@ def read_architecture(text: str | bytes) -> list[Call]:
 
 def _behind(calls: Sequence[Call], last: int) -> list[Call]:
     """The calls that lead to the last one, renumbered; without a softmax at the end."""
-    while last >= 0 and calls[last].label == ("softmax", frozenset()):
+    while last >= 0 and calls[last].label == (_rules().last, frozenset()):
         last = calls[last].inputs[0]
     needed, waiting = set[int](), [last]
     while waiting:
@@ -130,38 +143,36 @@ class _Reader:
         """The same of a functional model with one input and one output."""
         layers = {layer["name"]: (layer, place) for layer, place in _placed(inner["layers"], path)}
         start, end = _only(inner["input_layers"]), _only(inner["output_layers"])
-        done: dict[tuple[str, int], int] = {(start[0], 0): source}
         left = [
             (name, number, _sources(call))
             for name, (layer, _) in layers.items()
             for number, call in enumerate(layer["inbound_nodes"])
         ]
+        known = _call_numbers([end, *(key for _, _, sources in left for key in sources)])
+        done: dict[tuple[str, int], int] = {(start[0], 0): source}
         while left:
-            ready = [each for each in left if all(key in done for key in each[2])]
+            ready = [each for each in left if all(known[key] in done for key in each[2])]
             if not ready:
                 raise ValueError("a layer without its inputs")
             for name, number, sources in ready:
                 layer, place = layers[name]
-                inputs = tuple(done[key] for key in sources)
+                inputs = tuple(done[known[key]] for key in sources)
                 done[name, number] = self.layer(layer, inputs, place, names)
             left = [each for each in left if each[:2] not in done]
-        return done[end[0], end[1]]
+        return done[known[end]]
 
     def layer(self, layer: Any, inputs: tuple[int, ...], path: str, names: tuple[str, ...]) -> int:
         """Calls a layer; returns the place of its answer."""
         kind, config = layer["class_name"], layer["config"]
-        if kind in _MODELS:
+        if kind in _rules().models:
             name = config["name"] if isinstance(config, dict) else layer["name"]
             return self.model(layer, _only_input(inputs), f"{path}/", (*names, name))
         own = (*names, str(config["name"]))
-        if kind in _AT_REST or kind.startswith("Random"):
+        if kind in _rules().at_rest or kind.startswith("Random"):
             return inputs[0]
-        activation = _activation(config.get("activation"))
-        if kind != "Activation":
-            simple = _simple_activation(kind, config)
-            activation = simple or activation
-            if not simple:
-                inputs = (self._add(_label(kind, config), inputs, path, own),)
+        activation = _function_of(kind, config) or _activation(config.get(_rules().function_behind))
+        if kind != _rules().function and not _function_of(kind, config):
+            inputs = (self._add(_label(kind, config), inputs, path, own),)
         if activation != "linear":
             inputs = (self._add((activation, frozenset()), inputs, "", own),)
         return inputs[0]
@@ -212,6 +223,20 @@ def _sources(call: Any) -> list[tuple[str, int]]:
     return [(str(each[0]), int(each[1])) for each in call]
 
 
+def _call_numbers(used: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Layer and call, as others refer to it, with the calls of each layer numbered from 0: Keras 2
+    counts the making of a model within the model as its first call.
+    """
+    numbers: dict[str, set[int]] = {}
+    for name, number in used:
+        numbers.setdefault(name, set()).add(number)
+    return {
+        (name, number): (name, place)
+        for name, found in numbers.items()
+        for place, number in enumerate(sorted(found))
+    }
+
+
 def _keras3_tensors(value: Any) -> Iterator[tuple[str, int]]:
     if isinstance(value, list):
         for each in value:
@@ -233,39 +258,31 @@ def _activation(value: Any) -> str:
     return snake_case(value) if value else "linear"
 
 
-def _simple_activation(kind: str, config: Mapping[str, Any]) -> str:
-    """The activation that a layer is nothing but; "" for other layers."""
-    if kind == "Softmax" and config.get("axis", -1) in (-1, [-1]):
-        return "softmax"
-    if kind != "ReLU":
-        return ""
-    value = (config.get("max_value"), config.get("negative_slope") or 0, config.get("threshold"))
-    return {(None, 0, 0): "relu", (6, 0, 0): "relu6"}.get((value[0], value[1], value[2] or 0), "")
+def _function_of(kind: str, config: Mapping[str, Any]) -> str:
+    """The function that a layer is nothing but; "" for other layers."""
+    for function in _rules().functions:
+        wanted = {"max_value": None, **function.where} if kind == function.kind else {}
+        found = {key: config.get(key, value) for key, value in wanted.items()}
+        if wanted and all(_plain(found[key]) == _plain(wanted[key]) for key in wanted):
+            return function.name
+    return ""
 
 
 def _label(kind: str, config: Mapping[str, Any]) -> Label:
+    rules = _rules()
+    named = {rules.parameters.get(key, key): value for key, value in config.items()}
     found = {
-        name: _plain(config[key])
-        for name, key in _keys(config)
-        if config.get(key) is not None and _plain(config[key]) != _plain(_DEFAULTS[name])
+        key: _plain(named[key])
+        for key in (*rules.always, *rules.defaults)
+        if named.get(key) is not None
+        and (key in rules.always or _plain(named[key]) != _plain(rules.defaults[key]))
     }
-    if found.get("strides") == found.get("pool_size") or (
-        "pool_size" in found and config.get("strides") is None
-    ):
+    if "pool_size" in found and named.get("strides") in (None, named["pool_size"]):
         found.pop("strides", None)
-    if kind == "Concatenate":
+    if kind == rules.joins:
         axis = config.get("axis", -1)
-        found["axis"] = -1 if axis in (-1, 3) else axis
-    return _RENAMED.get(kind, kind), frozenset(found.items())
-
-
-def _keys(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The parameters that count, and their keys in a description."""
-    for name in _DEFAULTS:
-        if name in config:
-            yield name, name
-    if "alpha" in config and "negative_slope" not in config:
-        yield "negative_slope", "alpha"
+        found["axis"] = -1 if axis in (-1, _LAST_AXIS) else axis
+    return rules.classes.get(kind, kind), frozenset(found.items())
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.errors import ChildDiedError, DeadlineError, WeightsError
+from workbench.errors import ChildDiedError, DeadlineError, LayerOrderError, WeightsError
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import limited_command
 from workbench.protocol.weights import MatchedBy
@@ -92,7 +92,8 @@ def read_foreign_weights(path: Path, network: Network, *, by_order: bool = False
 
     Raises:
         WeightsError: the file is damaged, harmful, or of another network: all that differs is
-            listed; or it does not say which of some layers is which.
+            listed.
+        LayerOrderError: it does not say which of some layers is which.
     """
     total = sum(array.num_bytes for layer in network.layers for array in layer.arrays)
     order = {
@@ -139,8 +140,8 @@ def _refuse_differences(matched: Matched, path: Path) -> None:
         )
 
 
-def _ask_order(matched: Matched, path: Path) -> WeightsError:
-    return WeightsError(
+def _ask_order(matched: Matched, path: Path) -> LayerOrderError:
+    return LayerOrderError(
         "The file does not say which of some equal layers is which. Nothing was changed.",
         where=str(path),
         received=_listed(matched.exchangeable),
@@ -231,7 +232,7 @@ def read_any_card(path: Path) -> ModelCard:
             where=str(path),
             received=error.what,
             expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
-            fix="For other weights, open their project and load them there.",
+            fix="For other weights: `workbench load PROJECT FILE`, where PROJECT has its network.",
         ) from error
     return decode_card(data, f"{path}: {CARD_MEMBER}")
 

@@ -1,8 +1,8 @@
 """Whether two networks compute the same, and which call of one is which of the other.
 
 Colors are refined along both directions of the graph until they stay (Weisfeiler and Leman, 1968).
-Calls that still look alike are told apart one by one; the result is checked edge by edge, so that
-what is found is an isomorphism, whatever the colors say.
+Calls that still look alike are distinguished one by one; the result is checked edge by edge: what
+is found is an isomorphism, whatever the colors say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from workbench.worker.foreign.architecture import Call
 
 _MOST_TIES = 200
-"""Calls told apart one by one: each takes a walk over both networks."""
+"""Calls distinguished one by one: each takes a walk over both networks."""
 
 
 def match_calls(ours: Sequence[Call], theirs: Sequence[Call]) -> list[int] | None:
@@ -41,7 +41,7 @@ def match_calls(ours: Sequence[Call], theirs: Sequence[Call]) -> list[int] | Non
 
 
 def looks_alike(calls: Sequence[Call]) -> list[int]:
-    """A number for each call, the same for those that nothing in the network tells apart."""
+    """A number for each call, the same for those that nothing in the network distinguishes."""
     return _Colors().of(calls, {})
 
 

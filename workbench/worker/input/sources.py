@@ -33,6 +33,7 @@ from workbench.runs.places import check_known
 from workbench.worker.input.value_range import as_trained, with_value_range
 
 _NO_GROUPS = TrainingRecipe()
+_NOTED = 4  # classes that a note names
 
 
 def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
@@ -266,8 +267,7 @@ def match_classes(
     if not unknown:
         matching = np.array([places[found.names[name]] for name in names], np.int64)
         return np.asarray(matching[labels])
-    is_numbered = all(_is_number(name) for name in names) or all(map(_is_number, card_names))
-    if is_numbered and len(names) == len(card_names):
+    if _are_by_position(names, card_names):
         return labels
     raise DatasetError(
         "The data set has classes that the model does not have.",
@@ -275,6 +275,23 @@ def match_classes(
         expected="classes among " + ", ".join(f"“{name}”" for name in card_names[:20]),
         fix="Use the model's class names. In a folder, they are the names of the class folders.",
     )
+
+
+def match_notes(names: Sequence[str], card_names: Sequence[str]) -> list[str]:
+    """Sentences on the classes of a source that `match_classes` matches although their names differ
+    in more than their form.
+    """
+    found = matched(names, card_names)
+    if found.unknown and _are_by_position(names, card_names):
+        pairs = [f"“{name}” as “{meant}”" for name, meant in zip(names, card_names, strict=True)]
+        more = ", …" if len(pairs) > _NOTED else ""
+        return [f"Classes are matched by their position: {', '.join(pairs[:_NOTED])}{more}."]
+    return list(found.notes)
+
+
+def _are_by_position(names: Sequence[str], card_names: Sequence[str]) -> bool:
+    is_numbered = all(map(_is_number, names)) or all(map(_is_number, card_names))
+    return is_numbered and len(names) == len(card_names)
 
 
 def _is_number(name: str) -> bool:

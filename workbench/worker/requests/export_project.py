@@ -1,31 +1,44 @@
-"""ExportProject: a project, never trained, as a program that trains it."""
+"""ExportProject: a project, never trained, as a program that trains it.
+
+A program reads no images of people: they go with it, packed as a run of the project has them. Only
+data sets that Keras downloads, without edits and at their own size, are loaded by the program
+itself.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workbench.assets import data_path
 from workbench.backbones import backbone_keys
+from workbench.core.format import bytes_text, plural
 from workbench.core.network.names import keras_names
 from workbench.core.network.roles import float32_nodes, pipeline_nodes
-from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import ExportSpec, Shape
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.datasets import all_datasets
-from workbench.errors import SaveError
+from workbench.errors import DatasetError, InputError, ParamError, SaveError
 from workbench.exports import training_exports, untrained_exports
 from workbench.layers import all_layers
+from workbench.programs.beside import images_name, pretrained_name
 from workbench.programs.notebook_cells import network_source
-from workbench.programs.pretrained import pretrained_name
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import AnyAnswer, Done
+from workbench.runs.places import UnknownPlaceError
+from workbench.runs.state.split_memory import with_remembered_split
+from workbench.worker.input.packed_images import (
+    PackedImages,
+    is_loaded_there,
+    packed_images,
+    refuse_other_outputs,
+)
 from workbench.worker.input.sources import fit_of
+from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import keras
 from workbench.worker.requests.exporting.comparison import compare_answers, noise
 from workbench.worker.requests.exporting.handler import format_of
@@ -49,43 +62,53 @@ class ProgramContext:
     """What an ExportSpec is handed to write a project without errors: as `write` where it needs no
     weights, else as `write_project`.
 
+    Args:
+        project: The project.
+        built: Its network.
+        images: What a run of it would train on; None where the program, or people, bring them.
+        class_names: Where there are no `images`.
+
     Attributes:
         class_names: As the data set names them; empty where it is not at hand.
-        built: The project's network, built; it ends without softmax where `is_logits`.
+        built: The project's network; it ends without softmax where `is_logits`.
         num_outputs: Scores that the network gives.
         input_shape: (height, width, channels) of an input image.
         fit: How images of other proportions are brought to the network's.
-        load_program: The body of a function that loads the images; "" where people bring them.
-        is_fixed_shape: The data set's own images have the network's input size.
-        data_path: The name of the images' file or folder, without where it is on this computer.
-        archive: The file with that name that comes with Workbench; None where people have it.
-        has_split: Some images have to be kept apart from those to train on.
-        recipe_values: The recipe as plain values, as a project file holds it.
+        images: As given.
+        load_program: The body of a function that loads the images; "" where the program has none.
+        recipe: What the program trains by: without validation where there are no images for it,
+            with batches that are not larger than the training part.
+        recipe_values: The project's recipe as plain values, as a project file holds it, for the
+            run that is made of the program's result.
+        has_test: There are images to test on.
     """
 
-    def __init__(self, project: Project, class_names: list[str]) -> None:
-        spec, params = all_datasets().get(project.dataset.key), project.dataset.params
+    def __init__(
+        self,
+        project: Project,
+        built: BuiltModel,
+        images: PackedImages | None,
+        class_names: Sequence[str] = (),
+    ) -> None:
+        spec = all_datasets().get(project.dataset.key)
         self._graph = project.graph
         self.title = project.title
-        # A plain program knows no contents: it splits by the order of its images, and so does the
-        # run that is made of its result.
-        recipe = project.recipe.with_values(**_BY_ORDER)
-        self.recipe: TrainingRecipe = recipe
+        self.built = built
+        self.is_logits = built.is_logits
+        self.num_outputs = int(built.model.output_shape[-1])
+        self.input_shape: Shape = built.input_shape
+        self.class_names = list(images.class_names if images is not None else class_names)
+        self.fit = fit_of(project.dataset.params)
+        self.images = images
+        self.load_program = spec.program if spec is not None and images is None else ""
+        recipe = project.recipe
+        if images is None:
+            # A program alone knows no contents: it splits by the order of its images, and so does
+            # the run that is made of its result.
+            recipe = recipe.with_values(**_BY_ORDER)
         self.recipe_values: Mapping[str, Any] = recipe_to_plain(recipe)
-        self.built = build_whole(project.graph, "the project")
-        self.is_logits = self.built.is_logits
-        self.num_outputs = int(self.built.model.output_shape[-1])
-        self.input_shape: Shape = self.built.input_shape
-        self.class_names = class_names
-        self.fit = fit_of(params)
-        # A plain program has no edits: its user brings the images as they are to be.
-        has_program = spec is not None and not project.edits.changes_data
-        self.load_program = spec.program if spec and has_program else ""
-        self.is_fixed_shape = spec is not None and spec.shape == tuple(self.input_shape)
-        self.archive = data_path(spec.archive) if spec is not None and spec.archive else None
-        given = Path(str(params.get("path", ""))).name
-        self.data_path = given or (self.archive.name if self.archive else "pictures")
-        self.has_split = not self.load_program or project.recipe.validation == "split"
+        self.recipe = recipe if images is None else _fitting(recipe, images)
+        self.has_test = images is None or images.counts[2] > 0
 
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls, in the order that data flows."""
@@ -180,45 +203,85 @@ def _build(source: str, words: dict[str, Any]) -> Any:
 
 
 def export_project(job: Job, request: ExportProject) -> AnyAnswer:
-    """Writes the program.
+    """Writes the program, and the images and weights that it needs beside it.
 
     Raises:
         InputError: no such format.
         ProjectFileError: the project text is damaged.
         WeightsError: the network has errors.
-        SaveError: the file could not be written.
+        DatasetError: the program would train on other images than a run here, as they cannot be
+            packed.
+        SaveError: a file could not be written.
     """
     exports = training_exports() | untrained_exports()
     spec, path = format_of(request, exports, "Unknown export format for a project.")
-    project = parse_project(request.project, "the project")
+    project = with_remembered_split(parse_project(request.project, "the project"))
     job.progress(f"Writing {path.name}")
-    names = _class_names(job, project)
     job.keras()
-    context = ProgramContext(project, names)
+    built = build_whole(project.graph, "the project")
+    images, why = _images(job, project, spec, built)
+    names = () if images is not None else names_of_data(job, project)
+    context = ProgramContext(project, built, images, names)
     job.check_cancelled()
     write = spec.write_project or spec.write
     write(context, str(path))
-    words = " ".join([f"Wrote {path}.", *_next_steps(spec, context, path.name)])
+    words = " ".join([f"Wrote {path}.", *_next_steps(spec, context, path, why)])
     return Done(id=job.id, text=words, path=str(path))
 
 
-def _next_steps(spec: ExportSpec, context: ProgramContext, file: str) -> list[str]:
+def _images(
+    job: Job, project: Project, spec: ExportSpec, built: BuiltModel
+) -> tuple[PackedImages | None, str]:
+    """The images that go with the program, or None with the reason why there are none: "" where it
+    loads them itself.
+
+    Raises:
+        DatasetError: the program could not train without them, or on them.
+    """
+    num_outputs = int(built.model.output_shape[-1])
+    if is_loaded_there(project, built.input_shape):
+        if not spec.needs_weights:
+            refuse_other_outputs(names_of_data(job, project), num_outputs)
+        return None, ""
+    try:
+        return packed_images(job, project, built.input_shape, num_outputs), ""
+    except (InputError, ParamError, UnknownPlaceError) as error:
+        if spec.needs_weights:  # the network is worth having by itself
+            return None, error.what
+        raise DatasetError(
+            "The program was not written: the images that it has to train on cannot be packed.",
+            where=error.where,
+            received=error.what,
+            expected=error.expected,
+            fix=error.fix or "Choose the images in Data, or open the project where they are.",
+        ) from error
+
+
+def _fitting(recipe: TrainingRecipe, images: PackedImages) -> TrainingRecipe:
+    """A recipe for the images at hand, as the trainer takes it."""
+    num_train, num_validation, num_test = images.counts
+    is_validated = {"split": num_validation, "test": num_test, "none": 0}[recipe.validation] > 0
+    return recipe.with_values(
+        validation=recipe.validation if is_validated else "none",
+        batch_size=min(recipe.batch_size, num_train),
+    )
+
+
+def _next_steps(spec: ExportSpec, context: ProgramContext, path: Path, why: str) -> list[str]:
+    """What people have to know, in sentences."""
     if spec.needs_weights:
         steps = ["It builds the untrained network, and trains it with plain Keras."]
-        if context.has_pretrained:
-            steps.append(f"Keep {pretrained_name(file)} beside it: the pretrained weights.")
-        return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]
-    steps = ["It writes workbench_result.zip, which can be imported here."]
+    else:
+        steps = ["It writes workbench_result.zip, which can be imported here."]
+    if context.images is not None:
+        file = path.with_name(images_name(path.name))
+        size = bytes_text(file.stat().st_size)
+        steps.append(f"Take {file} along, {size}: the images it trains on, {context.images.words}.")
+        if context.images.bad_files:
+            steps.append(f"{plural(len(context.images.bad_files), 'unreadable image')} left out.")
+    if why:
+        steps.append(f"The images are not packed with it. {why}")
     if context.has_pretrained:
-        steps.append(f"Take {pretrained_name(file)} along: it starts from these weights.")
-    if context.archive is not None:
-        return [*steps, f"It reads the images from {context.archive}: take that file along."]
-    return steps if context.load_program else [*steps, "Set DATA to the path of the images."]
-
-
-def _class_names(job: Job, project: Project) -> list[str]:
-    """As the data set has them; [] where it is not at hand."""
-    spec = all_datasets().get(project.dataset.key)
-    if spec is None or check_all(spec.params, project.dataset.params)[1]:
-        return []
-    return list(names_of_data(job, project))
+        file = path.with_name(pretrained_name(path.name))
+        steps.append(f"Take {file} along, the pretrained weights it starts from.")
+    return steps if context.class_names else [*steps, "Set CLASS_NAMES to your classes."]

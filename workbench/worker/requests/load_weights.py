@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,6 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import LoadedData
 from workbench.core.specs.edited_classes import edited_classes
-from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
@@ -48,6 +46,7 @@ from workbench.worker.saved_models.class_order import (
 )
 from workbench.worker.saved_models.keras_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
+from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
 from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card
 
@@ -61,27 +60,26 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
 
     Raises:
         ProjectFileError: the project text is damaged.
-        WeightsError: the file is damaged, or of another network: all that differs is listed; or
-            the order of its layers or classes has to be told.
+        WeightsError: the file is damaged, or of another network: all that differs is listed.
+        LayerOrderError, ClassOrderError: that order has to be given.
         UsageError: an order or names that cannot be.
     """
     path = Path(request.weights)
     _check_ending(path)
     project = parse_project(request.project, "the project")
-    result = None
-    if is_result(path):
-        job.progress(f"Loading {path.name}")
-        result = read_result(path)
-        project = _as_trained(project, result)
-    job.keras()
     job.progress(f"Loading {path.name}")
+    result = read_result(path) if is_result(path) else None
+    project = project if result is None else as_trained(project, result)
+    job.keras()
     built = build_whole(project.graph, "the project")
+    # A program of ours wrote the file of a result.
     by_order = result is not None or request.layer_order == "file"
     weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
     assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
+    other = "" if result is None else refuse_other_images(job, project, built.input_shape, result)
     names, note, found = _class_names(job, request, own, project, built)
-    if result is None:  # a program of ours wrote the file of a result
+    if result is None:
         found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
     job.send(found)
     if names is None:
@@ -89,13 +87,12 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     job.check_cancelled()
     title = f"{project.title or 'Weights'} ({path.name})"
     card = model_card(project, built, title=title, class_names=names)
-    if result is not None:
-        card = _with_scores(card, result, project)
+    card = card if result is None else _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
     words = "Imported" if result is not None else "Loaded weights from"
-    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note)))
+    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
 
 
@@ -114,12 +111,6 @@ def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard
     )
 
 
-def _as_trained(project: Project, result: Result) -> Project:
-    """The project with the recipe that the notebook had, where that is a valid one."""
-    recipe, errors = recipe_from(result.card.recipe)
-    return project if errors else replace(project, recipe=recipe)
-
-
 def _check_ending(path: Path) -> None:
     if not path.name.lower().endswith((*WEIGHTS_ENDINGS, RESULT_ENDING)):
         raise WeightsError(
@@ -135,8 +126,8 @@ def _class_names(
     job: Job, request: LoadWeights, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str] | None, str, LoadFindings]:
     """A name for each output, a note to the user about them, and what was found out: the names that
-    the request tells; the file's `own` names, where it has some; else those of the project's data
-    set. No names where their order has to be told.
+    the request gives; the file's `own` names, where it has some; else those of the project's data
+    set. No names where their order has to be given.
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.

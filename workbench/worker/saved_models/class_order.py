@@ -1,4 +1,4 @@
-"""The order of the classes of a network from elsewhere: told by the user, or found out on images.
+"""The order of the classes of a network from elsewhere: given by the user, or found out on images.
 
 A weights file names no classes. Programs sort them: this one naturally (1, 2, 10), Keras by the
 codes of the characters (1, 10, 2; capitals first), others as they like.
@@ -20,7 +20,7 @@ from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, P
 from workbench.core.specs.edited_classes import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
-from workbench.errors import UsageError, WeightsError, WorkbenchError
+from workbench.errors import ClassOrderError, UsageError, WorkbenchError
 from workbench.pictures.edited import edited
 from workbench.pictures.folders import natural_key
 from workbench.pictures.prepare import prepare_part
@@ -39,7 +39,7 @@ _TITLES = {
     "data": "the project's order",
     "natural": "numbers in order (1, 2, 10), without regard to case",
     "code_point": "sorted by character codes (1, 10, 2; capitals first), as Keras sorts them",
-    "folders": "sorted by character codes of the names in the data set, before they were edited",
+    "original": "sorted by character codes of the names in the data set, before they were edited",
     FITTED: "the order that fits these images best, counted on images it was not fitted to",
 }
 _MOST_SHOWN = 12
@@ -59,7 +59,7 @@ def class_orders(
     return {
         "data": tuple(names),
         "code_point": tuple(sorted(names)),
-        "folders": edited_classes(sorted(originals), edits).names,
+        "original": edited_classes(sorted(originals), edits).names,
         "natural": tuple(sorted(names, key=natural_key)),
     }
 
@@ -149,31 +149,43 @@ def find_order(
     found = {key: order for order, key in _first_keys(likely).items()}
     judged, count = Judged({}, "data" if len(found) == 1 else ""), 0
     if measured is not None:
-        places = {name: number for number, name in enumerate(orders["data"])}
-        numbers = {key: [places[name] for name in order] for key, order in found.items()}
-        judged, count = judge(numbers, measured.predicted, measured.truth), len(measured.truth)
+        judged, count = _judged(found, orders["data"], measured), len(measured.truth)
         if judged.fitted:
             found[FITTED] = tuple(orders["data"][number] for number in judged.fitted)
     if told and told not in {*orders, *found}:
         raise UsageError(
             "There is no such order of classes.", received=told[:80], expected=", ".join(found)
         )
-    rows = [
-        ClassOrder(
-            key=key,
-            title=_TITLES[key],
-            names=list(order),
-            accuracy=judged.right[key] / count if count else None,
-        )
-        for key, order in found.items()
-    ]
     return LoadFindings(
         id=request.id,
-        orders=rows,
+        orders=_rows(found, judged, count),
         chosen=_first_keys(found)[{**orders, **found}[told]] if told else judged.chosen,
         num_images=count,
         part=measured.part if measured is not None else "",
     )
+
+
+def _rows(
+    orders: Mapping[str, tuple[str, ...]], judged: Judged, num_images: int
+) -> list[ClassOrder]:
+    return [
+        ClassOrder(
+            key=key,
+            title=_TITLES[key],
+            names=list(order),
+            accuracy=judged.right[key] / num_images if num_images else None,
+        )
+        for key, order in orders.items()
+    ]
+
+
+def _judged(
+    orders: Mapping[str, tuple[str, ...]], names: Sequence[str], measured: Measured
+) -> Judged:
+    """The orders judged by images, whose labels are places in `names`."""
+    places = {name: number for number, name in enumerate(names)}
+    numbers = {key: [places[name] for name in order] for key, order in orders.items()}
+    return judge(numbers, measured.predicted, measured.truth)
 
 
 def _first_keys(orders: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], str]:
@@ -184,10 +196,10 @@ def _first_keys(orders: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], 
     return found
 
 
-def ask_order(found: LoadFindings, path: str) -> WeightsError:
+def ask_order(found: LoadFindings, path: str) -> ClassOrderError:
     """The error that asks the user for the order of the classes, with all that was found out."""
     about = f"{found.num_images} {found.part}" if found.num_images else "no images to measure on"
-    return WeightsError(
+    return ClassOrderError(
         "The order of the classes in the file is not known. Nothing was changed.",
         where=path,
         received="; ".join(map(order_words, found.orders)) + f" ({about})",

@@ -32,7 +32,15 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
-    """`card.json`: what was trained, and on what; see `exports/_tpu_texts.SAVE`."""
+    """`card.json`: what was trained, and on what; see `resources/programs/notebook.txt`.
+
+    Attributes:
+        per_class: For each class how many images have trained, validated and tested; [] in older
+            results.
+        images: Checksum of the packed images (`PackedImages.digest`); "" of a published data set
+            that the notebook has loaded itself, and in older results.
+        split: Where their split by content was cut, as `core.split_marks` writes it.
+    """
 
     format: str
     version: int
@@ -47,9 +55,22 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
     num_validation: _Count
     num_test: _Count
     seconds: _Seconds
+    per_class: Annotated[list[list[_Count]], Meta(max_length=10_000)] = []
+    images: Annotated[str, Meta(max_length=64)] = ""
+    split: dict[str, Any] = {}
     best_epoch: _Count = 0
     title: Annotated[str, Meta(max_length=200)] = ""
     versions: Annotated[dict[_Word, _Word], Meta(max_length=20)] = {}
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Training, validation and test images."""
+        return self.num_train, self.num_validation, self.num_test
+
+    @property
+    def validates_on_test(self) -> bool:
+        """Whether the validation images are those of the test set."""
+        return self.recipe.get("validation") == "test" and self.num_validation > 0
 
 
 class ResultEpoch(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +162,7 @@ def _decode(path: Path, name: str, max_bytes: int, kind: type[_Struct]) -> _Stru
 def _findings(result: Result) -> Iterator[str]:
     """What no program of ours writes."""
     history, steps = result.history, result.card.steps_per_epoch
+    yield from _count_findings(result.card)
     if len(history.losses) != len(history.accuracies):
         yield f"{len(history.losses):,} losses and {len(history.accuracies):,} accuracies"
     if len(history.losses) != steps * len(history.epochs):
@@ -153,6 +175,20 @@ def _findings(result: Result) -> Iterator[str]:
             yield f"epoch {epoch.epoch:,} at step {epoch.step:,} where epoch {number:,} belongs"
     if result.card.best_epoch not in {0, *(epoch.epoch for epoch in history.epochs)}:
         yield f"epoch {result.card.best_epoch:,} of {len(history.epochs):,} as the best"
+
+
+def _count_findings(card: ResultCard) -> Iterator[str]:
+    """Counts that contradict each other."""
+    if not card.per_class:
+        return
+    if len(card.per_class) != len(card.class_names):
+        yield f"counts of {len(card.per_class):,} of {len(card.class_names):,} classes"
+    elif any(len(counts) != len(card.counts) for counts in card.per_class):
+        yield "counts of other parts than training, validation and test"
+    else:
+        sums = tuple(map(sum, zip(*card.per_class, strict=True)))
+        if sums != card.counts:
+            yield f"{sums} images by class and {card.counts} in all"
 
 
 def _first_of_fine_tuning(card: ResultCard) -> int:

@@ -18,6 +18,7 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.format import plural, rate_text
 from workbench.core.network.roles import input_nodes
 from workbench.core.projects.data_edits import edits_to_plain
+from workbench.core.projects.data_versions import version_of
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
@@ -127,6 +128,8 @@ class TrainingSetup:
             marks = read_marks(self._checkpoint.state.data.split, lambda *_: None)
             loaded = replace(loaded, marks=marks or loaded.marks)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
+        if version := version_of(self._project.data_versions, self._project.edits):
+            self._events.log_line(f"Version of the data: {version}")
         for note in data.notes:
             self._events.log_line(note, level="warning")
         self._num_shared = count_shared(data)  # while TensorFlow is imported

@@ -167,7 +167,7 @@ def test_few_images_that_are_all_learned_do_not_tell(present: float) -> None:
     words = answer_words(outcome, chance=0.3, has_fallen=True)
     assert words.startswith(
         "Too few images to tell: of 145 training images, a difference of up to 1.4 points may be "
-        f"chance, and they are learned by heart. Keep {present:g}, or compare rates by "
+        f"chance, and they are memorized. Keep {present:g}, or compare rates by "
     )
     assert f"{present:g}: 100.0% training accuracy after 80 steps" in words
 

@@ -57,7 +57,7 @@ def _too_few(outcome: Outcome, best: Trial) -> str:
     beside = "" if best is present else f"; {_beside(best)}"
     return (
         f"Too few images to tell: of {outcome.images:,} training images, a difference of up to "
-        f"{_points(certain, 1)} may be chance, and they are learned by heart. Keep "
+        f"{_points(certain, 1)} may be chance, and they are memorized. Keep "
         f"{rate_text(present.rate)}, or compare rates by cross-validation. {_measured(present)}"
         f"{beside}."
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,13 +33,23 @@ _Checked = tuple[Choice, Mapping[str, str]]
 """What was checked: a data set, with its classes as they are in the project."""
 
 
+def _no_numbers() -> dict[str, dict[str, list[int]]]:
+    """Of each rule, the numbers of its findings by group: none yet."""
+    return {key: {} for key in all_data_checks()}
+
+
+def _heading(rule: str, group: str) -> str:
+    title = all_data_checks()[rule].title
+    return f"{title}: {group}" if group else title
+
+
 @dataclass(frozen=True)
 class RuleFindings:
-    """The findings of one rule.
+    """The findings below one heading: of one rule, or those of its groups that belong together.
 
     Attributes:
-        rule: Its key.
-        title: Its heading.
+        rule: Key of the rule.
+        title: The heading.
         numbers: Which findings.
         total: How many there are; only some are listed where there are very many.
     """
@@ -65,7 +74,7 @@ class Findings(QObject):
     Attributes:
         found: The findings, the worst rules first.
         states: What was done about each.
-        report: Counts of the last check; None before it, and while the next one runs.
+        report: Counts of the last check; None before it, and once the next one has found something.
     """
 
     replaced = Signal()
@@ -83,6 +92,7 @@ class Findings(QObject):
         self.found: list[Finding] = []
         self.states: list[State] = []
         self.report: DataCheckReport | None = None
+        self._is_stale = False
         self._checked: _Checked | None = None
         self._edits = DataEdits()
         self._of_content: dict[str, list[int]] = {}
@@ -109,12 +119,14 @@ class Findings(QObject):
         return spec is not None and not spec.unset(choice.params)
 
     def check(self, *, labels: bool = False) -> None:
-        """Checks the data of the project; an earlier check is called off.
+        """Checks the data of the project; an earlier check is called off. What it found stays until
+        there is something new.
 
         Args:
             labels: Also look for label errors.
         """
-        self.drop()
+        self._question.drop()
+        self._is_stale = True
         self._checked = self._present
         request = CheckData(id=0, project=project_text(self._document.project), labels=labels)
         handlers = Handlers(
@@ -134,8 +146,8 @@ class Findings(QObject):
         """Forgets the findings, and calls a check off."""
         was_busy = self.is_busy
         self._question.drop()
-        self._checked, self.report = None, None
-        self.found, self.states, self._of_content = [], [], {}
+        self._checked = None
+        self._clear()
         self.replaced.emit()
         if was_busy:
             self.busy_changed.emit(False)
@@ -170,7 +182,14 @@ class Findings(QObject):
         else:
             self._refresh(range(len(self.found)))
 
+    def _clear(self) -> None:
+        """Makes room for the findings of a new check."""
+        self._is_stale, self.report = False, None
+        self.found, self.states, self._of_content = [], [], {}
+
     def _on_findings(self, answer: DataFindings) -> None:
+        if self._is_stale:
+            self._clear()
         start = len(self.found)
         self.found += answer.findings
         project = self._document.project
@@ -182,6 +201,8 @@ class Findings(QObject):
         self.replaced.emit()
 
     def _on_report(self, report: DataCheckReport) -> None:
+        if self._is_stale:
+            self._clear()
         self.report = report
         self.busy_changed.emit(False)
         self.replaced.emit()
@@ -199,20 +220,22 @@ class Findings(QObject):
 
     def rules(self, states: Iterable[State]) -> list[RuleFindings]:
         """The findings that have one of some states, by rule; those without any are left out."""
-        wanted, numbers = set(states), defaultdict(list)
+        wanted, found = set(states), _no_numbers()
         for number, finding in enumerate(self.found):
-            if self.states[number] in wanted:
-                numbers[finding.rule].append(number)
+            if self.states[number] in wanted and finding.rule in found:
+                found[finding.rule].setdefault(finding.group, []).append(number)
         return [
-            RuleFindings(key, rule.title, tuple(numbers[key]), self._total(key, len(numbers[key])))
-            for key, rule in all_data_checks().items()
-            if key in numbers
+            RuleFindings(
+                key, _heading(key, group), tuple(numbers), self._total(key, group, numbers)
+            )
+            for key, groups in found.items()
+            for group, numbers in groups.items()
         ]
 
-    def _total(self, rule: str, listed: int) -> int:
-        """How many a rule has, with those that are not listed."""
-        counts = self.report.counts if self.report is not None else []
-        return listed + sum(each.total - each.listed for each in counts if each.rule == rule)
+    def _total(self, rule: str, group: str, numbers: Sequence[int]) -> int:
+        """How many a rule has, with those that are not listed; a group has those that are."""
+        counts = self.report.counts if self.report is not None and not group else []
+        return len(numbers) + sum(each.total - each.listed for each in counts if each.rule == rule)
 
     def apply(self, number: int, action: Action) -> None:
         """Settles a finding: one undo step."""
@@ -223,16 +246,19 @@ class Findings(QObject):
             choice = self._document.project.dataset
             self._document.set_dataset(Choice(choice.key, {**choice.params, **action.dataset}))
 
-    def apply_to_rule(self, rule: str, *, is_kept: bool = False) -> None:
-        """Settles every open finding of a rule by its first action, or keeps them: one step."""
+    def apply_to_all(self, numbers: Sequence[int], *, is_kept: bool = False) -> None:
+        """Settles those of some findings that are open by their first action, or keeps them: one
+        step.
+        """
         chosen = [
-            (finding, finding.actions[-1 if is_kept else 0])
-            for finding, state in zip(self.found, self.states, strict=True)
-            if finding.rule == rule and state == "open"
+            (self.found[number], self.found[number].actions[-1 if is_kept else 0])
+            for number in numbers
+            if self.states[number] == "open"
         ]
         done = "Keep" if is_kept else "Settle"
         words = f"{done} {plural(len(chosen), 'finding')}"
-        self._push(with_actions(self._document.project, chosen), words, {})
+        recipe = {key: value for _, action in chosen for key, value in action.recipe.items()}
+        self._push(with_actions(self._document.project, chosen), words, recipe)
 
     def reopen(self, number: int) -> None:
         """Undoes what was done about the images of a finding."""

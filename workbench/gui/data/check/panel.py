@@ -4,16 +4,19 @@ findings in place of the contents of the source.
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QListView, QSizePolicy, QSplitter
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QSizePolicy, QSplitter, QWidget
 
 from workbench.core.format import plural
 from workbench.errors import WorkbenchError
 from workbench.gui.data.check.detail import FindingDetail, Room
 from workbench.gui.data.check.findings import Findings
-from workbench.gui.data.check.rows import FindingDelegate, FindingRows
+from workbench.gui.data.check.rows import ROW_PX, FindingDelegate, FindingRows, settle_words
 from workbench.gui.data.check.thumbnails import FoundPictures
+from workbench.gui.data.check.versions import VersionsButton
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
 from workbench.gui.kit.cards import Box
@@ -63,6 +66,7 @@ class DataCheckPanel(Box):
         self.labels_button = button("Check labels")
         self.labels_button.setToolTip(plain_tip(_LABELS_TIP))
         self.cancel_button = button("Cancel")
+        self.versions = VersionsButton(state.context.document)
         self.open_button = button(_SHOW)
         self.switch = SegmentedSwitch((("open", "Open"), ("settled", "Settled")))
         self.rows = FindingRows(self.findings, self)
@@ -90,10 +94,11 @@ class DataCheckPanel(Box):
         theme = self._state.context.theme
         view.setItemDelegate(FindingDelegate(self.findings, self._pictures, theme, view))
         view.setUniformItemSizes(True)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         view.setAccessibleName("Findings")
         view.setFrameShape(QFrame.Shape.NoFrame)
         view.setMouseTracking(True)
-        view.setMinimumSize(200, 120)
+        view.setMinimumSize(200, 2 * ROW_PX)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         return view
@@ -101,7 +106,7 @@ class DataCheckPanel(Box):
     def _build(self) -> None:
         buttons = row(self.check_button, self.labels_button, self.cancel_button, spacing=8)
         head = row(plain_label("Data check", role="heading"), STRETCH, buttons)
-        found = row((self.summary, 1), self.open_button, spacing=12)
+        found = row((self.summary, 1), self.versions, self.open_button, spacing=8)
         add_to(self.column, head, found, self.progress)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self._splitter, 1)
@@ -121,7 +126,11 @@ class DataCheckPanel(Box):
         findings.failed.connect(self._on_failed)
         self._pictures.arrived.connect(self.list.viewport().update)
         self._state.context.theme.changed.connect(self.list.viewport().update)
-        self.list.selectionModel().currentChanged.connect(lambda *_: self._show_chosen())
+        for changed in (self.list.selectionModel().currentChanged,
+                        self.list.selectionModel().selectionChanged):  # fmt: skip
+            changed.connect(lambda *_: self._show_chosen())
+        self.rows.modelReset.connect(self._put_buttons)
+        self._state.failed.connect(self._on_source_failed)
         self._state.check_asked.connect(self._on_asked)
         self._state.context.findings.wanted.connect(lambda: self.set_open(is_open=True))
         for changed in (self._state.source_changed, self._state.described):
@@ -166,7 +175,8 @@ class DataCheckPanel(Box):
         ways = Qt.Orientation
         way = ways.Vertical if is_narrow else ways.Horizontal
         low: Room = "none" if self.height() < _LOW_PX else "low"
-        self.detail.pictures.set_room(low if is_narrow else "full")
+        for pictures in (self.detail.pictures, self.detail.nearest):
+            pictures.set_room(low if is_narrow else "full")
         if way != self._splitter.orientation():
             self._splitter.setOrientation(way)
             QTimer.singleShot(0, self._divide)
@@ -217,13 +227,51 @@ class DataCheckPanel(Box):
         self.list.setCurrentIndex(self.rows.index(at) if number else QModelIndex())
         self._show_chosen()
 
+    def _put_buttons(self) -> None:
+        """Each heading has a button that settles all that is below it."""
+        for place in range(self.rows.rowCount()):
+            index = self.rows.index(place)
+            row_ = self.rows.row(index)
+            if row_ is None or row_.number >= 0 or self.rows.states_key != "open":
+                continue
+            found = [self.findings.found[number] for number in row_.rule.numbers]
+            words = settle_words([finding.actions[0] for finding in found])
+            if words:
+                self.list.setIndexWidget(index, self._heading_button(words, row_.rule.numbers))
+
+    def _heading_button(self, words: str, numbers: tuple[int, ...]) -> QWidget:
+        holder = QWidget()
+        settle = button(words.replace("&", "&&"))
+        settle.setToolTip(plain_tip(f"{words}: one step of Undo"))
+        settle.clicked.connect(partial(self.findings.apply_to_all, numbers))
+        row(STRETCH, settle, parent=holder, margins=(0, 0, 10, 0))
+        holder.setFixedHeight(ROW_PX)
+        return holder
+
+    def _on_source_failed(self, _error: WorkbenchError) -> None:
+        """Why the images cannot be read is where their contents are: findings do not hide it."""
+        if self.is_open:
+            self.set_open(is_open=False)
+
+    def _chosen_numbers(self) -> list[int]:
+        """The findings that are selected; those of a heading are selected with it."""
+        rows = [self.rows.row(index) for index in self.list.selectionModel().selectedIndexes()]
+        numbers = {each.number for each in rows if each is not None and each.number >= 0}
+        headings = (each.rule for each in rows if each is not None and each.number < 0)
+        if len(rows) > 1:
+            numbers.update(number for rule in headings for number in rule.numbers)
+        return sorted(numbers)
+
     def _show_chosen(self) -> None:
         row_ = self.rows.row(self.list.currentIndex())
         self._splitter.setVisible(self.is_open and row_ is not None)
         self.hint.setVisible(self.is_open and row_ is None)
         self.hint.setText(self._empty_words())
+        chosen = self._chosen_numbers()
         if row_ is None:
             self.detail.show_nothing()
+        elif len(chosen) > 1:
+            self.detail.show_several(chosen)
         elif row_.number < 0:
             self.detail.show_rule(row_.rule)
         else:
@@ -256,6 +304,7 @@ class DataCheckPanel(Box):
         if findings.report is None:
             return f"{findings.tally.words}; the check was ended." if findings.found else _EMPTY
         checked = f"{plural(findings.report.num_images, 'image')} checked."
+        checked = " ".join([checked, *findings.report.notes])
         return f"{findings.tally.words}. {checked}" if findings.found else f"No findings. {checked}"
 
     # while it is checked -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -16,9 +17,9 @@ from PySide6.QtCore import (
     Qt,
 )
 from PySide6.QtGui import QColor, QPainter, QPixmap
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from workbench.core.data_check.findings import Finding, FoundImage, State
+from workbench.core.data_check.findings import KEEP, Action, Finding, FoundImage, State
 from workbench.core.format import count, plural
 from workbench.gui.data.check.findings import Findings, RuleFindings
 from workbench.gui.data.check.thumbnails import FoundPictures
@@ -119,6 +120,23 @@ def rule_words(rule: RuleFindings) -> str:
     return f"{plural(listed, 'finding')}, {count(more)} more" if more else plural(listed, "finding")
 
 
+def settle_words(actions: Sequence[Action]) -> str:
+    """What the first actions of several findings do together; "" where nothing is to be done."""
+    number, kinds = len(actions), {action.key.partition("_")[0] for action in actions}
+    titles = {action.title for action in actions}
+    if not actions or KEEP in {action.key for action in actions}:
+        return ""
+    if kinds == {"keep"} and number > 1:
+        return f"Use one of each ({count(number)})"
+    if all(action.left_out and not action.labels for action in actions):
+        return f"Leave out all {count(number)}" if number > 1 else "Leave out"
+    if kinds == {"relabel"} and len(titles) > 1:
+        return f"Relabel all {count(number)} as suggested"
+    if len(titles) == 1:
+        return titles.pop() + (f" ({count(number)})" if number > 1 else "")
+    return f"Settle all {count(number)} as suggested"
+
+
 def images_words(finding: Finding) -> str:
     """The images of a finding in a line: their files and classes."""
     names = [f"{image_name(image)} ({image.label})" for image in finding.images[:_MOST_THUMBS]]
@@ -164,7 +182,10 @@ class FindingDelegate(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, QColor(colors.hover))
         if row.number < 0:
-            self._draw_heading(painter, rect, row.rule)
+            view = option.widget
+            beside = view.indexWidget(index) if isinstance(view, QAbstractItemView) else None
+            taken = beside.sizeHint().width() if beside is not None else 0
+            self._draw_heading(painter, rect.adjusted(0, 0, -taken, 0), row.rule)
         else:
             self._draw_finding(painter, rect, row.number)
         painter.setPen(QColor(colors.line))

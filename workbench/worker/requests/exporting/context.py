@@ -57,9 +57,10 @@ class ExportContext:
             not asked for them.
         has_layers: `answers` holds the outputs of each layer, too, by `layer_names`.
         until: Id of the layer whose outputs are the "scores" of `answers`; "" for the last.
+        images: None: a run's program comes without the images.
     """
 
-    tf, keras = tf, keras
+    tf, keras, images = tf, keras, None
 
     def __init__(
         self,

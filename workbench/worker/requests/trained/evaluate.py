@@ -29,7 +29,13 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.evaluation import known_scores, remove_evaluation
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
-from workbench.worker.input.sources import edits_of, match_classes, other_part, run_part
+from workbench.worker.input.sources import (
+    edits_of,
+    match_classes,
+    match_notes,
+    other_part,
+    run_part,
+)
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.class_thresholds import class_thresholds, unknown_threshold
 from workbench.worker.saved_models.evaluation import (
@@ -115,6 +121,7 @@ def _scored(job: Job, request: Evaluate) -> _Scored:
         top=request.top,
         on_progress=partial(_report_areas, job),
     )
+    answer = msgspec.structs.replace(answer, class_notes=match_notes(names, card.class_names))
     return _Scored(card, part, truth, results, answer, scored_images(part, truth, results, job))
 
 

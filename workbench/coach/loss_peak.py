@@ -1,0 +1,69 @@
+"""The loss was far above guessing before it fell: large steps have thrown the weights away."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.coach._words import epochs_words, rate_change, rate_words
+from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.record import RunRecord
+from workbench.core.format import share
+from workbench.layers import all_layers
+
+_TIMES = 50.0
+"""A loss so many times that of guessing: weights are thousands of times as large as they began."""
+
+_STILL_HIGH = 10.0
+"""Where the loss stays so many times above guessing, another rule reports it, or it comes down."""
+
+
+def _look(record: RunRecord) -> Seen | None:
+    losses = record.step_losses
+    if not len(record.epochs) or record.has_failed or not np.isfinite(losses).any():
+        return None
+    known = np.where(np.isfinite(losses), losses, -np.inf)
+    place = int(known.argmax())
+    highest = float(known[place])
+    is_over = float(record.loss[-1]) < _STILL_HIGH * record.guessing
+    if highest < _TIMES * record.guessing or not is_over:
+        return None
+    after = int(np.searchsorted(record.epoch_steps, record.steps[place]))
+    epoch = int(record.epochs[min(after, len(record.epochs) - 1)])
+    is_scaled = _is_scaled(record)
+    cause = "the first steps were too large" if is_scaled else "pixels, 0 to 255, are not scaled"
+    way = "" if is_scaled else "Insert Rescaling (1/255) behind the input, or train "
+    return Seen(
+        sees=f"The loss was up to {highest:.3g} in {epochs_words(epoch, epoch)}, where guessing "
+        f"has {record.guessing:.2g}: {cause}, and less is learned since than could be.",
+        do=f"{way or 'Train '}at a tenth of the learning rate, or with warm-up or gradient "
+        "clipping.",
+        evidence=Evidence(
+            (
+                ("Highest loss of a step", f"{highest:.3g}"),
+                ("Loss of guessing", f"{record.guessing:.2g}"),
+                ("Training accuracy, last epoch", share(float(record.accuracy[-1]))),
+                ("Learning rate", rate_words(record)),
+            ),
+            curve="loss",
+            first=epoch,
+            last=epoch,
+        ),
+        change=rate_change(record, 0.1),
+    )
+
+
+def _is_scaled(record: RunRecord) -> bool:
+    """Whether a layer changes the range of values; True where the network is not known."""
+    if record.graph is None:
+        return True
+    specs = (all_layers().get(node.kind) for node in record.graph.nodes.values())
+    return any(spec is None or spec.range_of is not None for spec in specs)
+
+
+SPEC = CoachSpec(
+    key="loss_peak",
+    title="Loss far above guessing",
+    order=32,
+    watches="a loss far above guessing",
+    look=_look,
+)
