@@ -83,7 +83,9 @@ def test_a_list_with_one_class_is_a_list(tmp_path):
 
 
 def test_other_spellings_of_a_file(table, tmp_path):
-    labels = ListedLabels(table("Photos/IMG_1.JPG,rose", "Lo\u0308we.jpg,lily", "x.jpg,a", "X.jpg,b"))
+    labels = ListedLabels(
+        table("Photos/IMG_1.JPG,rose", "Lo\u0308we.jpg,lily", "x.jpg,a", "X.jpg,b")
+    )
     assert labels.of(str(tmp_path / "photos" / "img_1.jpg")) == "rose"
     assert labels.of("/elsewhere/L\u00f6we.jpg") == "lily"
     assert [labels.of(f"/else/{name}.jpg") for name in "xX"] == ["a", "b"]
