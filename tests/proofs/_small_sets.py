@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
@@ -154,8 +156,8 @@ def judged(probabilities: Floats, truth: Labels) -> tuple[float, float]:
 
 
 def small_set(found: list[Photos], number: int, num_validation: int) -> Judged:
-    """A set of its own for each number: the data sets in turn, heads from much too unsure to much
-    too sure of themselves.
+    """A set of its own for each number: the data sets in turn, heads from rather unsure to much too
+    sure of themselves.
     """
     rng = np.random.default_rng(number)
     data, strange = found[number % 2], found[1 - number % 2]
@@ -166,8 +168,10 @@ def small_set(found: list[Photos], number: int, num_validation: int) -> Judged:
     if number % 5 == 4:
         head: Any = MLPClassifier((64,), max_iter=60, random_state=number)
     else:
-        strength = float(10.0 ** rng.uniform(-4, 2))
+        strength = float(10.0 ** rng.uniform(-2, 3))
         head = LogisticRegression(C=strength, max_iter=300)
-    head.fit(data.features[train], data.labels[train])
+    with warnings.catch_warnings():  # as short a training as users make
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        head.fit(data.features[train], data.labels[train])
     assert len(others) >= LEAST_OTHERS
     return Judged(data, strange, train, validation, others, head)

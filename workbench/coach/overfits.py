@@ -25,7 +25,7 @@ lucky one is no trend."""
 _BY_HEART = 0.98
 """Training accuracy from which on hardly an image is left to learn from."""
 
-_GAP = 0.1
+_GAP = 0.15
 _CERTAIN = 2.58
 """Validation accuracy that is lower by as much, and by so many standard errors of the difference,
 which 1 of 100 is by chance, is no property of the validation images."""

@@ -262,7 +262,7 @@ def test_training_images_that_are_memorized():
 @pytest.mark.parametrize(
     ("validation", "more"),
     [
-        (0.93, {"held_out": 361, "images": 2_600}),  # seven points are usual
+        (0.89, {"held_out": 361, "images": 2_600}),  # eleven points are usual
         (0.8, {"held_out": 10}),  # two of ten images are chance
         (0.7, {"training": 0.95}),
         (math.nan, {}),
@@ -277,7 +277,7 @@ def test_a_loss_that_climbs_far_above_guessing_is_reported_though_it_falls_again
     rough = (("flatten", {}), ("dense", {"units": 32, "activation": "relu"}))
     recipe = {"optimizer": "adam", "learning_rate": 0.3, "epochs": 8}
     record, found = coached(*rough, **recipe)
-    assert np.nanmax(record.step_losses) > 50 * record.guessing > record.loss[-1]
+    assert np.nanmax(record.step_losses) > 150 * record.guessing > 10 * record.loss[-1]
     assert "pixels, 0 to 255, are not scaled" in found["loss_peak"].sees
     assert found["loss_peak"].do.startswith("Insert Rescaling")
     _, found = coached(*HIDDEN, **{**recipe, "learning_rate": 0.01})
