@@ -23,7 +23,7 @@ from workbench.templates import list_templates
 
 pytestmark = pytest.mark.worker
 
-WAIT_MS = 60_000
+WAIT_MS = 180_000
 
 
 @pytest.fixture
