@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -13,15 +14,16 @@ from tests.window_parts import drop_on
 from tests.worker.conftest import stripes
 from tests.worker.requests.conftest import notebook_project
 from workbench.backbones import backbone_keys
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import main_window
 from workbench.gui.targets import notebook as notebook_flow
+from workbench.pictures.png import write_png
 from workbench.templates import list_templates
 
 pytestmark = pytest.mark.worker
 
-WAIT_MS = 60_000
+WAIT_MS = 180_000
 
 
 @pytest.fixture
@@ -65,7 +67,12 @@ def test_the_weights_that_training_starts_from_are_a_second_file_to_upload(
     qtbot, window, shown, monkeypatch, tmp_path
 ):
     (template,) = (each for each in list_templates() if backbone_keys(each.project.graph))
-    window.files.new(template.project)
+    for number in range(20):  # the template's 1,000 photos take their time
+        folder = tmp_path / "few" / str(number % 5)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_png(folder / f"{number}.png", stripes(20, 1)[0][number])
+    few = Choice("folder", {"path": str(tmp_path / "few")})
+    window.files.new(replace(template.project, dataset=few))
     choose(monkeypatch, tmp_path / "out.ipynb")
     window.actions_by_key["export_notebook"].trigger()
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
