@@ -12,7 +12,9 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QFileDialog, QListView
 
 from tests.window_parts import drop_data_on, drop_on
+from workbench.core.params import defaults
 from workbench.core.projects.project import Choice
+from workbench.datasets import all_datasets
 from workbench.gui.classify.sources import from_web
 from workbench.gui.common.drops import sort_drop
 from workbench.pictures.decode import decode_picture
@@ -49,9 +51,8 @@ def test_several_folders_are_classes(tmp_path):
     fill(tmp_path, "roses", "tulips")
     paths = [str(tmp_path / name) for name in ("roses", "tulips")]
     drop = sort_drop(paths)
-    assert drop.source == Choice(
-        "folders", {"paths": tuple(paths), "fit": "crop", "look_alikes": "keep"}
-    )
+    others = defaults(all_datasets()["folders"].params)
+    assert drop.source == Choice("folders", {**others, "paths": tuple(paths)})
     assert drop.words == "Drop to use 2 folders as the data set, each as a class"
 
 
