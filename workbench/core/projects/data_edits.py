@@ -7,8 +7,10 @@ stays with the image when a file is renamed or moved, and holds for each exact c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
@@ -104,13 +106,23 @@ def read_edits(plain: Any, report: Report) -> DataEdits:
     return DataEdits(
         left_out=reader.texts("left_out", is_content),
         once=reader.texts("once", is_content),
-        labels=reader.mapping("labels", is_content, _is_name),
+        labels=_composed(reader.mapping("labels", is_content, _is_name)),
         parts=cast("Mapping[str, PartName]", reader.mapping("parts", is_content, _is_part)),
         kept=reader.texts("kept", _is_name),
-        classes=reader.mapping("classes", _is_name, lambda text: text == "" or _is_name(text)),
+        classes=_composed(
+            reader.mapping("classes", _is_name, lambda text: text == "" or _is_name(text))
+        ),
         tags=reader.mapping("tags", is_content, _is_name),
         split=read_marks(plain.get("split", {}), report, "edits.split"),
     )
+
+
+def _composed(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Names of classes with composed letters (NFC), as sources give them: earlier versions kept
+    those of macOS as they were.
+    """
+    form = partial(unicodedata.normalize, "NFC")
+    return {form(key): form(name) for key, name in names.items()}
 
 
 def is_content(text: object) -> bool:
