@@ -16,11 +16,14 @@ from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
 from workbench.pictures.listed.column import is_list
 from workbench.pictures.listed.given import NONE, Given
-from workbench.pictures.listed.names import MISSING
+from workbench.pictures.listed.names import MISSING, squeezed
 
 _LIKE_A_CLASS = 0.05  # of the lines with a word that means a missing label
-_SEPARATORS = "|;,"
+_SEPARATORS = "|;,+&/"
 _OF_LISTS = "|;"  # those that are hardly ever part of a name
+_REFUSED = "|;,"  # those that are refused where the pieces occur alone or with others
+_SEVERAL = {"tags", "keywords", "attributes", "findings", "multilabel", "multilabels"}
+"""Names of columns whose words are labels of their own, as `squeezed` gives them."""
 _MOST_SHOWN = 3
 
 
@@ -31,11 +34,13 @@ class LabelTexts:
     Attributes:
         path: The table, for messages.
         given: What a person has set.
+        header: The name of the column; "" where it has none.
         inferences: What was inferred, in sentences.
     """
 
     path: Path
     given: Given
+    header: str = ""
     inferences: list[Inference] = field(default_factory=list)
 
     def classes(self, cells: Sequence[str], *, is_plain: bool = False) -> dict[str, str]:
@@ -78,23 +83,39 @@ class LabelTexts:
         return {**found, **{cell: normal(label) for cell, label in single.items()}}
 
     def _refuse_several(self, found: Mapping[str, str]) -> None:
-        """Refuses cells such as "cat|dog" whose pieces occur alone or with others."""
+        """Refuses cells such as "cat|dog" whose pieces occur alone or with others; those that may
+        be several labels or one raise a doubt.
+        """
         if self.given.label:
             return
         for separator in _SEPARATORS:
             split = {cell: _pieces(cell, separator) for cell in found.values() if cell}
             joined = [cell for cell, pieces in split.items() if len(pieces) > 1]
             is_plain = separator in _OF_LISTS and _share_pieces(split)
-            if joined and (is_plain or _are_several(split)):
+            is_list = separator in _REFUSED and _are_several(split)
+            if joined and (is_plain or is_list):
                 raise several_labels(self.path, joined[0])
+            if joined and (separator in _OF_LISTS or _share_pieces(split)):
+                self._doubt_several(joined[0])
+                return
         split = {cell: cell.split() for cell in found.values() if cell}
-        if any(len(pieces) > 1 for pieces in split.values()) and _are_several(split):
-            cell = next(cell for cell, pieces in split.items() if len(pieces) > 1)
-            doubt = "Their words occur alone or with others: they may be several labels an image."
-            example = f"such as “{plain_name(cell)}”"
-            self.inferences.append(
-                Inference("label_form", "The labels", "one for each text", example, doubt)
-            )
+        joined = [cell for cell, pieces in split.items() if len(pieces) > 1]
+        is_shared = squeezed(self.header) in _SEVERAL and _share_pieces(split)
+        if joined and (is_shared or _are_several(split) or _hold_another(split)):
+            self._doubt_several(joined[0])
+
+    def _doubt_several(self, example: str) -> None:
+        doubt = "Pieces of them occur alone or with others: they may be several labels an image."
+        inference = Inference(
+            "label_form",
+            "The labels",
+            "one for each text",
+            f"such as “{plain_name(example)}”",
+            doubt,
+            "label" if self.header else "",
+            (Option(self.header, "each text is a class"),) if self.header else (),
+        )
+        self.inferences.append(inference)
 
     def _drop_missing(self, found: dict[str, str], counts: Counter[str]) -> None:
         given = self.given.missing
@@ -208,6 +229,20 @@ def _share_pieces(split: Mapping[str, Sequence[str]]) -> bool:
     places = Counter(piece for pieces in split.values() for piece in set(pieces))
     return any(
         places[piece] > 1 for pieces in split.values() if len(pieces) > 1 for piece in pieces
+    )
+
+
+def _hold_another(split: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a cell has all words of another one, and more."""
+    sets = {frozenset(pieces) for pieces in split.values()}
+    places: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for each in sets:
+        for piece in each:
+            places[piece].append(each)
+    return any(
+        each < other
+        for each in sets
+        for other in places[min(each, key=lambda word: len(places[word]))]
     )
 
 

@@ -222,6 +222,8 @@ class _Source:
         """The images; raises DatasetError for a part of an unknown word, or several labels."""
         names = [self.columns[number].name or str(number + 1) for number in chosen.labels]
         cells = [self._label(row, chosen, names) for _, row in self.body]
+        only = self.columns[chosen.labels[0]] if len(chosen.labels) == 1 else None
+        self.texts.header = only.name if only else ""
         known = self.texts.classes(cells, is_plain=len(chosen.labels) != 1)
         for (line, row), cell in zip(self.body, cells, strict=True):
             extra = any(row[self.width :])
