@@ -55,9 +55,11 @@ class DataProject(LearningProject):
             graph = with_num_outputs(graph, self.layers, after)
         self._push(text, replace(self._state, graph=graph, edits=edits))
 
-    def set_data_versions(self, versions: Versions, text: str) -> None:
-        """Changes the named versions of the data edits; `text` names the undo step."""
-        self._push(text, replace(self._state, data_versions=versions))
+    def set_data_versions(self, versions: Versions) -> None:
+        """Changes the named versions of the data edits: no step of undo, which keeps them, as one
+        saves a version to be able to go back.
+        """
+        self.show_state(replace(self._state, data_versions=versions))
 
     def set_robustness(self, tests: tuple[RobustnessTest, ...], text: str) -> None:
         """Changes what each later run is measured on; `text` names the undo step."""

@@ -237,10 +237,11 @@ class EditedProject(QObject):
             self.undo_stack.push(GraphEdit(text, self._state, after, self, merge_key))
 
     def return_to(self, state: Project) -> Project:
-        """Undo and redo show a project again, with groups folded as they are now; returns the
-        project that was shown.
+        """Undo and redo show a project again, with groups folded, and versions of the data edits,
+        as they are now; returns the project that was shown.
         """
         left = self._state
+        state = replace(state, data_versions=left.data_versions)
         self.show_state(seen_as(state, left, self.layers))
         return left
 

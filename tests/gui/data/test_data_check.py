@@ -542,12 +542,21 @@ def test_versions_are_saved_and_gone_back_to_in_one_step_each(panel, window, qtb
     versions.fill()
     (entry,) = (each for each in versions.menu_.actions() if each.menu() is not None)
     assert entry.text().startswith("before && after, 20")
-    assert entry.text().endswith(": 1 image left out differ")
+    assert entry.text().endswith(": different: 1 image left out")
     back, delete = entry.menu().actions()
     back.trigger()
     assert document.project.edits == DataEdits()
     document.undo_stack.undo()
     assert document.project.edits.left_out
+    document.undo_stack.undo()
+    assert [each.name for each in document.project.data_versions] == ["before & after"]
+    document.undo_stack.redo()
+    answers = iter((1, 0))
+    monkeypatch.setattr(
+        "workbench.gui.data.check.versions.ask_choice", lambda *_, **__: next(answers)
+    )
+    delete.trigger()
+    assert document.project.data_versions
     delete.trigger()
     assert document.project.data_versions == ()
     monkeypatch.setattr("workbench.gui.data.check.versions.ask_text", lambda *_: None)

@@ -90,7 +90,7 @@ LABEL = Inference(
 )
 
 
-def test_what_was_inferred_is_shown_with_its_doubt_and_can_be_changed(view, context):
+def test_what_was_inferred_is_shown_with_its_doubt_and_can_be_changed(view, context, qtbot):
     context.document.set_dataset(Choice("folder", {"path": "/flowers", "fit": "crop"}))
     plain = Inference("parts", "Parts", "train, test", "by folder names")
     told = Inference("range", "Range", "0 to 1", "all", doubt="No.", is_told=True)
@@ -104,9 +104,10 @@ def test_what_was_inferred_is_shown_with_its_doubt_and_can_be_changed(view, cont
     assert "No." not in shown
     (choice,) = box.findChildren(QComboBox)
     choice.activated.emit(0)
-    assert context.document.project.dataset.params["fit"] == "crop"
     choice.activated.emit(2)
-    assert context.document.project.dataset.params["fit"] == "stretch"
+    # Not before its list has closed, which goes with the box.
+    assert context.document.project.dataset.params["fit"] == "crop"
+    qtbot.waitUntil(lambda: context.document.project.dataset.params["fit"] == "stretch")
     context.document.undo_stack.undo()
     assert context.document.project.dataset.params["fit"] == "crop"
 

@@ -380,7 +380,7 @@ def test_a_model_of_unknown_origin_is_not_opened(exchange):
     path = str(exchange.folder / "plain.keras")
     error = exchange.service.failed(Classify, model=path, pictures=exchange.pictures[:1])
     assert "not a model exported by Workbench" in error.what
-    assert "load them there" in error.fix
+    assert "`workbench load PROJECT FILE`" in error.fix
 
 
 def with_names(exchange: Exchange, names: list[str], path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.core.projects.project import Choice
@@ -54,11 +55,18 @@ class ReadingBox(TitledBox):
         return choice
 
     def _on_chosen(self, inference: Inference, index: int) -> None:
-        if index == 0:
-            return
-        chosen = self._document.project.dataset
-        values = {**chosen.params, inference.param: inference.options[index - 1].value}
-        self._document.set_dataset(Choice(chosen.key, values))
+        """Changes the data set in the next turn: this box is deleted by that, and its list, which
+        is still open now, with it.
+        """
+        if index > 0:
+            value = inference.options[index - 1].value
+            take = partial(_take, self._document, inference.param, value)
+            QTimer.singleShot(0, self._document, take)
+
+
+def _take(document: ProjectDocument, param: str, value: object) -> None:
+    chosen = document.project.dataset
+    document.set_dataset(Choice(chosen.key, {**chosen.params, param: value}))
 
 
 def _value(inference: Inference) -> ElidedLabel:

@@ -19,13 +19,14 @@ from workbench.core.projects.data_versions import (
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.messages import ask_text
+from workbench.gui.kit.messages import ask_choice, ask_text
 
 _TIP = (
     "Keeps what was edited about the images by a name, such as “before relabeling”, to go back to. "
     "Versions are in the project file."
 )
 _TITLE = "Save version of the data edits"
+_GONE = "The data edits of now stay as they are. Undo does not bring a version back."
 
 
 class VersionsButton(TextButton):
@@ -55,7 +56,7 @@ class VersionsButton(TextButton):
         now = self._document.project.edits
         differs = difference_words(version.edits, now)
         words = f"{version.name}, {version.date[:10]}: " + (
-            f"{differs} differ" if differs else "as now"
+            f"different: {differs}" if differs else "as now"
         )
         entry = self.menu_.addMenu(words.replace("&", "&&"))
         back = entry.addAction("Go back to this version", partial(self.use, version.name))
@@ -69,10 +70,10 @@ class VersionsButton(TextButton):
             self.save(name)
 
     def save(self, name: str) -> None:
-        """Keeps the present edits by a name; one step of Undo."""
+        """Keeps the present edits by a name."""
         project = self._document.project
         versions = with_version(project.data_versions, name, project.edits)
-        self._document.set_data_versions(versions, f"Save version “{name}”")
+        self._document.set_data_versions(versions)
 
     def use(self, name: str) -> None:
         """Goes back to the edits of a version; one step of Undo."""
@@ -83,7 +84,10 @@ class VersionsButton(TextButton):
             self._document.set_edits(edits, f"Go back to version “{name}”")
 
     def delete(self, name: str) -> None:
-        """Forgets a version; one step of Undo."""
+        """Forgets a version, once that is confirmed: Undo does not bring it back."""
+        choices = ("Delete version", "Cancel")
+        if ask_choice(self.window(), f"Delete version “{name}”?", _GONE, choices, default=1) != 0:
+            return
         versions = self._document.project.data_versions
         others = tuple(each for each in versions if each.name != name)
-        self._document.set_data_versions(others, f"Delete version “{name}”")
+        self._document.set_data_versions(others)
