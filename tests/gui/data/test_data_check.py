@@ -196,6 +196,23 @@ def test_label_errors_are_looked_for_on_demand_and_again_with_the_next_check(
     assert measurer.of(CheckData)[-1][0].labels
 
 
+def test_label_errors_are_looked_for_again_when_a_class_is_renamed(
+    described, service, measurer, qtbot, window
+):
+    document, panel = window.context.document, described.panels["data_check"]
+    answer(measurer, [tiny(1)])
+    click(qtbot, panel.labels_button)
+    measurer.of(CheckData)[-1][1](
+        DataCheckReport(counts=[], num_images=20, seconds=0.1, has_checked_labels=True)
+    )
+    asked = len(service.of(DescribeData))
+    document.set_edits(DataEdits(classes={"cat": "tiger"}), "Rename")
+    qtbot.waitUntil(lambda: len(service.of(DescribeData)) > asked)
+    service.of(DescribeData)[-1][1](DESCRIPTION)
+    qtbot.waitUntil(lambda: len(measurer.of(CheckData)) > 2)
+    assert measurer.of(CheckData)[-1][0].labels
+
+
 def test_no_data_is_not_checked(window, service, measurer, qtbot):
     window.context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
     panel = window.show_view("data").panels["data_check"]

@@ -94,6 +94,7 @@ class Findings(QObject):
         self.report: DataCheckReport | None = None
         self._is_stale = False
         self._checked: _Checked | None = None
+        self._labels_of: Choice | None = None
         self._edits = DataEdits()
         self._of_content: dict[str, list[int]] = {}
         state.described.connect(self._on_described)
@@ -128,6 +129,8 @@ class Findings(QObject):
         self._question.drop()
         self._is_stale = True
         self._checked = self._present
+        if labels:
+            self._labels_of = self._document.project.dataset
         request = CheckData(id=0, project=project_text(self._document.project), labels=labels)
         handlers = Handlers(
             on_done=self._on_report,
@@ -162,7 +165,8 @@ class Findings(QObject):
         if not description.is_complete:
             return
         if self._is_own and self._checked != self._present:
-            self.check()
+            # After an edit of the classes, too: what was asked for once is not taken away by it.
+            self.check(labels=self._labels_of == self._document.project.dataset)
 
     @property
     def _is_own(self) -> bool:
