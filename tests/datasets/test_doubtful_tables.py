@@ -69,3 +69,50 @@ def test_several_labels_are_refused(tmp_path, labels):
 def test_names_of_several_words_are_names(tmp_path):
     labels = ("golden retriever", "labrador retriever", "Black-and-tan hound", "AC/DC")
     assert not doubts(load(table(tmp_path, "path,labels", labels)))
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "words"),
+    [
+        ("label,valid", (("cat", "dog", "owl"), ("yes", "yes", "no", "yes")), "something else"),
+        ("vehicle,train,bus", (("train", "bus"), (1, 0), (0, 1)), "“bus”: no training image"),
+        ("label,train", (("cat", "dog", "owl"), ("yes", "yes", "yes", "no")), "something else"),
+        ("label,is_valid", (("cat", "dog", "owl"), (1, 1, 1, 0)), "validation part is larger"),
+        ("label,is_train", (("cat", "dog", "owl"), (0, 0, 0, 1)), "test part is larger"),
+        ("label,set", (("cat", "dog"), ("train", "test")), "“dog”: no training image"),
+    ],
+)
+def test_what_may_be_no_split_is_said(tmp_path, header, columns, words):
+    path = table(tmp_path, f"path,{header}", *columns)
+    found = doubts(load(path))["split_column"]
+    assert words in found.doubt
+    assert [each.value for each in found.options] == ["none"]
+    whole = load(path, split="none")
+    assert "split_column" not in doubts(whole)
+    assert len(whole.train) == COUNT
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second", "other"),
+    [
+        ("label,label_corrected", ("cat", "dog"), ("cat", "dog", "dog"), "label_corrected"),
+        ("class,superclass", ("cat", "dog", "oak", "elm"), ("pet", "pet", "tree"), "superclass"),
+    ],
+)
+def test_two_columns_named_like_labels_are_said(tmp_path, header, first, second, other):
+    path = table(tmp_path, f"path,{header}", first, second)
+    found = doubts(load(path))["label_column"]
+    assert other in [each.value for each in found.options]
+    assert load(path, label=other).class_names == tuple(sorted({*second}))
+
+
+def test_a_measure_of_a_label_is_no_rival(tmp_path):
+    path = table(tmp_path, "path,label,label_quality", ("cat", "dog"), (1, 2, 5))
+    assert not doubts(load(path))
+
+
+@pytest.mark.parametrize("header", ["path,photographer", "path,,comment"])
+def test_the_only_column_without_the_name_of_a_label_is_said(tmp_path, header):
+    more = (range(COUNT),) if ",," in header else ()
+    path = table(tmp_path, header, *more, ("Ann", "Ben", "Cy"))
+    assert "No name says" in doubts(load(path))["label_column"].doubt

@@ -89,3 +89,14 @@ def test_other_spellings_of_a_file(table, tmp_path):
     assert labels.of(str(tmp_path / "photos" / "img_1.jpg")) == "rose"
     assert labels.of("/elsewhere/L\u00f6we.jpg") == "lily"
     assert [labels.of(f"/else/{name}.jpg") for name in "xX"] == ["a", "b"]
+
+
+def test_an_image_with_several_classes_counts_for_none_and_is_said(table, tmp_path):
+    (tmp_path / "a.jpg").touch()
+    path = table("a.jpg,rose", "b.jpg,rose", "./a.jpg,lily", "b.jpg,rose", "x/c,rose", "x/c,oak")
+    labels = ListedLabels(path)
+    known = [labels.of(str(tmp_path / name)) for name in ("a.jpg", "b.jpg", "x/c", "x/c.jpg")]
+    assert known == ["", "rose", "", ""]
+    assert labels.of("/elsewhere/a.jpg") == ""
+    said = "Lines give 2 images several classes, so these count for none: a.jpg and c."
+    assert said in labels.sentences

@@ -14,12 +14,11 @@ from workbench.errors import DatasetError
 from workbench.pictures.listed.column import Column
 from workbench.pictures.listed.evidence import AGREEING, agrees, folders_of, one_hot
 from workbench.pictures.listed.files import Files
+from workbench.pictures.listed.flags import flag_of, split_doubts
 from workbench.pictures.listed.given import FOLDERS, INDICATORS, NONE, Given
 from workbench.pictures.listed.names import (
-    FLAGS,
     FOLDS,
     LABEL_ORDER,
-    PARTS,
     WEAK_RANK,
     part_of_word,
     squeezed,
@@ -27,6 +26,7 @@ from workbench.pictures.listed.names import (
 from workbench.pictures.listed.text import EXPECTED, refused
 
 _MOST_OPTIONS = 8
+_NO_NAME = "No name says that it is the label."
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class Chooser:
         labels = self._labels(others, folders)
         self._found += [each for number, each in self._strange if number not in labels]
         chosen = replace(split, image=image, labels=labels)
+        self._doubt_split(chosen)
         unused = [
             f"{each.title} ({why})" if (why := each.why_no_label()) else each.title
             for each in others
@@ -171,14 +172,26 @@ class Chooser:
         )
         if found is None:
             return Chosen(0, has_part_folders=given == FOLDERS)
-        return Chosen(0, split=found.number, flag=_flag_of(found), has_test=found.has_test)
+        return Chosen(0, split=found.number, flag=flag_of(found), has_test=found.has_test)
 
     def _column_split(self, column: Column) -> Chosen:
-        flag = _flag_of(column)
+        flag = flag_of(column)
         evidence = f"it means {flag} by yes" if flag else "its words are parts"
         options = [Option(NONE, "none: all images are divided")]
         self._say(SPLIT, column.title, evidence, "", options)
         return Chosen(0, split=column.number, flag=flag, has_test=column.has_test)
+
+    def _doubt_split(self, chosen: Chosen) -> None:
+        """Adds to the inference of a split column why it may be something else."""
+        if chosen.split < 0 or self.given.split:
+            return
+        column = self.columns[chosen.split]
+        labels = zip(*(self.columns[number].cells for number in chosen.labels), strict=True)
+        words = split_doubts(column, chosen.flag, list(labels), has_test=chosen.has_test)
+        self._found = [
+            replace(each, doubt=" ".join(words)) if each.key == SPLIT[0] else each
+            for each in self._found
+        ]
 
     def _say_strange_split(self, column: Column) -> None:
         """A column that is named like a split, without its words."""
@@ -259,6 +272,7 @@ class Chooser:
         rank = best.label_rank or 0
         least = max(rank, 1 if rank else 0)
         rivals = [each for each in named[1:] if (each.label_rank or 0) <= least]
+        rivals += [each for each in fit if each not in named and each.is_like_label(best)]
         if rank == WEAK_RANK:
             rivals = list(fit)
         return self._take(best, "by its name", rivals, fit)
@@ -271,8 +285,9 @@ class Chooser:
         if len(fit) > 1:
             return self._take(best, "its values repeat", fit, fit)
         if len(others) == 1:
-            return self._take(best, "the only column besides", (), ())
-        doubt = "No name says that it is the label." if best.is_number else ""
+            doubt = _NO_NAME if best.name else ""
+            return self._take(best, "the only column besides", (), (), doubt)
+        doubt = _NO_NAME if best.is_number or best.name else ""
         return self._take(best, "the only one whose values repeat", (), (), doubt)
 
     def _take(
@@ -414,10 +429,3 @@ def _by_name(column: Column) -> tuple[int, int]:
 
 def _is_real(column: Column) -> bool:
     return column.is_number and not column.is_whole
-
-
-def _flag_of(column: Column) -> str:
-    """The part that yes means in a column of yes and no; "" for another column."""
-    if not column.is_flag:
-        return ""
-    return FLAGS.get(column.key) or PARTS.get(column.key, "")

@@ -15,6 +15,7 @@ from workbench.pictures.listed.names import (
     FLAGS,
     IMAGES,
     LABEL_RANKS,
+    LABEL_STEMS,
     MEASURES,
     MISSING,
     NOT_IMAGES,
@@ -136,6 +137,15 @@ class Column:
     def label_rank(self) -> int | None:
         """How well the header fits a label, 0 is best; None where it does not."""
         return LABEL_RANKS.get(self.key)
+
+    def is_like_label(self, best: Column) -> bool:
+        """Whether its name has the name of a label in it, beside a label column.
+
+        Numbers beside words measure the label: its quality, how many there are.
+        """
+        if self.is_number and not best.is_number:
+            return False
+        return best.key in self.key or any(stem in self.key for stem in LABEL_STEMS)
 
     @cached_property
     def is_mostly_single(self) -> bool:

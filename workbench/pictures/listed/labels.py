@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import posixpath
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from workbench.core.format import list_text, plain_name, plural
 from workbench.pictures.listed.files import folded_name
 from workbench.pictures.listed.given import Given
 from workbench.pictures.listed.table import read_table
@@ -16,8 +19,8 @@ class ListedLabels:
 
     A path is relative to the table or to a folder that is classified, absolute, or only the name of
     the file, with or without its ending: only such a name also counts for images in other folders.
-    Paths are compared without regard to case and to how letters with marks are stored. A name that
-    has several labels counts for no image.
+    Paths are compared without regard to case and to how letters with marks are stored. An image or
+    a name that has several labels counts for no image.
 
     Args:
         path: The table.
@@ -42,13 +45,19 @@ class ListedLabels:
         self._by_path, self._by_name = _Spelled(), _Spelled()
         bases = [str(path.absolute().parent), *map(os.path.abspath, folders)]
         table = read_table(path, given, folders=folders, classes=classes)
-        for row in table.rows:
-            if row.name and row.label and not row.problem and "\0" not in row.name:
-                self._add(row.name.replace("\\", "/"), row.label, bases)
-                found, _ = table.files.file(row.name)
-                if found:
-                    self._by_path.add(found, row.label, is_first=True)
-        self.sentences = (*(each.sentence for each in table.inferences), *table.notes)
+        rows = [row for row in table.rows if row.name and row.label and not row.problem]
+        found = {row.name: table.files.file(row.name)[0] for row in rows if "\0" not in row.name}
+        labels: dict[str, set[str]] = defaultdict(set)
+        named = [(_image(row.name, found[row.name]), row) for row in rows if row.name in found]
+        for image, row in named:
+            labels[image].add(row.label)
+        for image, row in named:
+            label = row.label if len(labels[image]) == 1 else ""
+            self._add(row.name.replace("\\", "/"), label, bases)
+            if found[row.name]:
+                self._by_path.add(found[row.name], label, is_first=True)
+        notes = [*table.notes, *_several({each for each in labels if len(labels[each]) > 1})]
+        self.sentences = (*(each.sentence for each in table.inferences), *notes)
 
     def of(self, file: str) -> str:
         """The class of an image file; "" where the table has none."""
@@ -65,6 +74,20 @@ class ListedLabels:
             self._by_path.add(full, label, is_first=True)
         if "/" not in name:
             self._by_name.add(name, label)
+
+
+def _image(name: str, found: str) -> str:
+    """What tells the images of lines apart: the file, or the path as it is written."""
+    return found or posixpath.normpath(name.replace("\\", "/"))
+
+
+def _several(images: Collection[str]) -> list[str]:
+    """A sentence on images that lines give different classes."""
+    if not images:
+        return []
+    some = list_text([plain_name(posixpath.basename(each)) for each in sorted(images)[:3]])
+    count = plural(len(images), "image")
+    return [f"Lines give {count} several classes, so these count for none: {some}."]
 
 
 class _Spelled:

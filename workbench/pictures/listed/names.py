@@ -60,6 +60,8 @@ LABEL_RANKS = {
     for name in names
 }
 """How well a name fits a label: 0 means nothing else, 3 is a last resort."""
+LABEL_STEMS = ("label", "class", "categor", "klasse", "kategor", "diagnos")
+"""Pieces of the names of columns that are labels, too: "label_corrected", "class2"."""
 WEAK_RANK = 3
 """The last resort: other columns are as likely."""
 LABEL_ORDER = {name: place for place, name in enumerate(LABEL_RANKS)}

@@ -16,6 +16,7 @@ from workbench.pictures.listed.choose import Chooser, Chosen
 from workbench.pictures.listed.column import Column
 from workbench.pictures.listed.evidence import folder_column, joined_path
 from workbench.pictures.listed.files import Files
+from workbench.pictures.listed.flags import part_of_flag
 from workbench.pictures.listed.given import Given
 from workbench.pictures.listed.header import look_at_header
 from workbench.pictures.listed.label_text import LabelTexts, several_labels
@@ -251,9 +252,7 @@ class _Source:
             return "train"
         word = _cell(row, chosen.split)
         if chosen.flag:
-            is_so = YES.get(word.lower(), False)
-            other = "test" if chosen.flag == "train" else "train"
-            return chosen.flag if is_so else other
+            return part_of_flag(chosen.flag, word)
         part = part_of_word(word, has_test=chosen.has_test)
         if part is None:
             raise _unknown_part(self.path, line, word)
