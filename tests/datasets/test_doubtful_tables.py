@@ -116,3 +116,96 @@ def test_the_only_column_without_the_name_of_a_label_is_said(tmp_path, header):
     more = (range(COUNT),) if ",," in header else ()
     path = table(tmp_path, header, *more, ("Ann", "Ben", "Cy"))
     assert "No name says" in doubts(load(path))["label_column"].doubt
+
+
+@pytest.mark.parametrize("word", ["#NV", "#REF!", "#VALEUR!", "k.A.", "#N/D", "#WERT!", "#н/д"])
+def test_words_of_spreadsheets_are_no_class(tmp_path, word):
+    data = load(table(tmp_path, "path,label", ("cat", "dog", "owl", word)))
+    assert data.class_names == ("cat", "dog", "owl")
+    assert "missing_labels" in doubts(data)
+
+
+@pytest.mark.parametrize(
+    ("labels", "rest"),
+    [
+        ((-1, 0, 1, 2), ("0", "1", "2")),
+        ((-99, 3, 4), ("3", "4")),
+        (("cat", "dog", -999), ("cat", "dog")),
+        (("cat", "dog", 0), ("cat", "dog")),
+        (("cat", "NA", "None", "dog"), ("cat", "dog")),
+    ],
+)
+def test_what_may_mean_a_missing_label_is_said(tmp_path, labels, rest):
+    path = table(tmp_path, "path,label", labels)
+    found = doubts(load(path))["missing_labels"]
+    assert load(path, missing=found.options[-1].value).class_names == rest
+    assert "missing_labels" not in doubts(load(path, missing="none"))
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (-1, 0, 1, -2), ("None", "dent"), (1, 2, "b", "c")])
+def test_what_is_a_class_raises_no_doubt(tmp_path, labels):
+    assert not doubts(load(table(tmp_path, "path,label", labels)))
+
+
+@pytest.mark.parametrize(
+    ("key", "labels"),
+    [
+        ("number_forms", ("01", "1", "2")),
+        ("number_forms", ("1", "1.0", "2.0")),
+        ("alike_letters", ("A", "\u0410", "B")),
+        ("damaged_labels", ("ch\ufffdne", "oak")),
+        ("damaged_labels", ("chÃªne", "oak")),
+        ("damaged_labels", ("cat &amp; dog", "owl")),
+        ("damaged_labels", ("'00", "'01")),
+    ],
+)
+def test_labels_that_are_oddly_written_are_said(tmp_path, key, labels):
+    assert key in doubts(load(table(tmp_path, "path,label", labels)))
+
+
+def test_formulas_of_text_are_their_text(tmp_path):
+    data = load(table(tmp_path, "path,label", ('="cat"', '"=""01"""')))
+    assert data.class_names == ("01", "cat")
+
+
+@pytest.mark.parametrize("encoding", ["koi8-r", "cp1253", "cp1254", "cp1256", "cp874"])
+def test_encodings_can_be_chosen(tmp_path, encoding):
+    word = bytes(range(0xE1, 0xE7)).decode(encoding)
+    path = table(tmp_path, "path,label", (word, "cat"))
+    path.write_bytes(path.read_text().encode(encoding))
+    found = doubts(load(path))["encoding"]
+    assert encoding in [each.value for each in found.options]
+    assert set(load(path, encoding=encoding).class_names) == {word, "cat"}
+
+
+def test_numbers_that_are_shifted_are_said(tmp_path):
+    path = table(tmp_path, "id,label", ("cat", "dog"), ids=range(1, COUNT + 1))
+    found = doubts(load(path))["shifted_numbers"]
+    assert found.evidence == "24: no file; 0.png: no line"
+    assert not doubts(load(table(tmp_path, "id,label", ("cat", "dog"), ids=range(COUNT))))
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (("cat", "owl", "dog, brown"), "No line of “dog”"),
+        (("cat", "owl", "cat", "owl", "owl, snowy", "cat"), "Many lines"),
+    ],
+)
+def test_lines_that_are_lost_are_said(tmp_path, labels, words):
+    found = doubts(load(table(tmp_path, "path,label", labels)))["lost_lines"]
+    assert words in found.doubt
+
+
+def test_some_lost_lines_are_only_listed(tmp_path):
+    names = [*(f"{number}.png" for number in range(COUNT)), "gone.png"]
+    data = load(table(tmp_path, "path,label", ("cat", "dog"), ids=names))
+    assert len(data.bad_files) == 1
+    assert not doubts(data)
+
+
+def test_numbers_with_fractions_of_zero_name_files(tmp_path):
+    path = table(tmp_path, "id,label", ("cat", "dog"), ids=[f"{n}.0" for n in range(COUNT)])
+    data = load(path)
+    assert len(data.train) == COUNT
+    assert "zeros in front" not in " ".join(data.sentences)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from workbench.core.class_names import unique
+from workbench.core.format import list_text, plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import (
     DatasetSpec,
@@ -30,6 +32,8 @@ from workbench.pictures.listed.text import EXPECTED
 _CHECK_EVERY = 256
 _PARTS = ("train", "test", "validation")
 _MANY_DIFFER = 0.05  # of the images with contradicting lines
+_MANY_LOST = 0.1  # of the lines with a label that cannot be used
+_NAMED = 4
 
 
 @dataclass
@@ -43,6 +47,11 @@ class _Found:
         differing: Lines that give an image another class or part than an earlier one.
         contradicted: The images of those lines.
         num_respelled: Files that were found in another spelling than the table's.
+        num_lines: Lines of the table.
+        lost: Lines by label whose image is not there or that are malformed.
+        absent: Names of images that are not there.
+        unnamed: Image files with numbers for names that are in no line, where the images are
+            found by numbers.
     """
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -51,6 +60,10 @@ class _Found:
     differing: list[int] = field(default_factory=list)
     contradicted: set[str] = field(default_factory=set)
     num_respelled: int = 0
+    num_lines: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    absent: list[str] = field(default_factory=list)
+    unnamed: tuple[str, ...] = ()
 
     def add(self, line: int, file: str, entry: tuple[str, str]) -> None:
         """An image, its part and its class."""
@@ -79,7 +92,34 @@ class _Found:
         return notes
 
     def inferences(self) -> list[Inference]:
-        """What lines that differ are taken for, where there are many of them."""
+        """What many lines that differ or cannot be used are taken for, and shifted numbers."""
+        return [*self._several_lines(), *self._lost_lines(), *self._shifted()]
+
+    def _lost_lines(self) -> list[Inference]:
+        """A doubt where a class is lost with its lines, or many lines are."""
+        labels = {label for _, label in self.files.values()}
+        gone = [plain_name(label) for label in self.lost if label and label not in labels]
+        number = self.lost.total()
+        if not gone and number <= _MANY_LOST * self.num_lines:
+            return []
+        more = [f"{len(gone) - _NAMED:,} more"] if len(gone) > _NAMED else []
+        words = [*(f"“{name}”" for name in gone[:_NAMED]), *more]
+        what = f"No line of {list_text(words)} can" if gone else "Many lines cannot"
+        doubt = f"{what} be used: the table may be damaged, or the images are elsewhere."
+        evidence = f"{number:,} of {self.num_lines:,} lines cannot be used"
+        return [Inference("lost_lines", "Lines that cannot be used", "left out", evidence, doubt)]
+
+    def _shifted(self) -> list[Inference]:
+        """A doubt where as many numbers have no file as files have no line."""
+        if not self.unnamed or len(self.unnamed) != len(self.absent):
+            return []
+        files = list_text([plain_name(Path(file).name) for file in self.unnamed[:_NAMED]])
+        cells = list_text([plain_name(name) for name in self.absent[:_NAMED]])
+        evidence = f"{cells}: no file; {files}: no line"
+        doubt = "The table may count from another number than the files: then all labels are wrong."
+        return [Inference("shifted_numbers", "The numbers", "those of the files", evidence, doubt)]
+
+    def _several_lines(self) -> list[Inference]:
         many, total = len(self.contradicted), len(self.files)
         if many < _MANY_DIFFER * total:
             return []
@@ -131,9 +171,15 @@ def _look(ctx: LoadContext, path: Path, table: Table) -> _Found:
         if reason:
             named = table.files.missing(row.name) if row.name else f"{path}, line {row.line}"
             found.bad_files.append((file or named, reason))
+            if row.label or not file:
+                found.lost[row.label] += 1
+            if row.name and row.label and not file and not row.problem:
+                found.absent.append(row.name)
         else:
             found.add(row.line, file, (row.part, row.label))
-    found.num_respelled = table.files.num_respelled
+    found.num_respelled, found.num_lines = table.files.num_respelled, len(table.rows)
+    if found.absent and all(name.isdecimal() for name in found.absent):
+        found.unnamed = table.files.other_numbers(found.files)
     _refuse_many_labels(found, path)
     return found
 

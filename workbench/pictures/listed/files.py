@@ -144,6 +144,10 @@ class Files:
                     return path
         return ""
 
+    def other_numbers(self, used: Collection[str]) -> tuple[str, ...]:
+        """Image files below the folders with numbers for names that are not among some files."""
+        return tuple(path for path, own in self._listed if _number_of(own[-1]) and path not in used)
+
     def missing(self, cell: str) -> str:
         """How messages name a file that is not there."""
         name = cell.replace("\0", "?")
@@ -212,8 +216,10 @@ class Files:
 
 
 def _number_of(name: str) -> str:
-    """A name that is a number, without zeros in front, and its ending; "" for another name."""
-    stem = os.path.splitext(name)[0]  # noqa: PTH122 - text
+    """A name that is a number, without zeros in front, its ending and ".0"; "" for another name."""
+    stem, ending = os.path.splitext(name)  # noqa: PTH122 - text
+    if ending and ending.lower() not in ENDINGS and ending.strip(".0"):
+        return ""
     return stem.lstrip("0") or "0" if stem.isdecimal() else ""
 
 
@@ -262,7 +268,8 @@ def _place(path: str, own: tuple[str, ...], parts: tuple[str, ...]) -> Place | N
         return None
     folder = "/".join(own[: len(own) - fitting]) or HERE
     name, is_cut = folded_name(own[-1]), fitting < len(parts)
-    has_zeros = name.startswith("0") and _number_of(name) != ""
+    stem = os.path.splitext(name)[0]  # noqa: PTH122 - text
+    has_zeros = _number_of(name) not in {"", stem}
     is_padded = has_zeros and not name.startswith(parts[-1])
     return Place(folder, path, fitting, name == parts[-1], is_cut, is_padded)
 

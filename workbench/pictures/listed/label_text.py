@@ -16,6 +16,7 @@ from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
 from workbench.pictures.listed.column import is_list
 from workbench.pictures.listed.given import NONE, Given
+from workbench.pictures.listed.label_doubts import spelling_doubts, suspected_missing
 from workbench.pictures.listed.names import MISSING, squeezed
 
 _LIKE_A_CLASS = 0.05  # of the lines with a word that means a missing label
@@ -60,7 +61,9 @@ class LabelTexts:
         found = self._without_lists(found, counts)
         self._refuse_several(found)
         self._drop_missing(found, counts)
-        return self._merge_case(found, counts)
+        merged = self._merge_case(found, counts)
+        self.inferences += spelling_doubts({name for name in merged.values() if name})
+        return merged
 
     def _without_lists(self, found: dict[str, str], counts: Counter[str]) -> dict[str, str]:
         """Lists of one item are that item, one-hot lists its place."""
@@ -129,17 +132,27 @@ class LabelTexts:
             self.inferences.append(
                 Inference("missing_labels", _MISSING, value, param="missing", is_told=True)
             )
-        elif missing:
-            self.inferences.append(self._missing(missing, counts))
+        else:
+            suspects = suspected_missing([*filter(None, found.values())], has_missing=bool(missing))
+            if missing or suspects:
+                self.inferences.append(self._missing(missing, suspects, counts))
 
-    def _missing(self, missing: Sequence[str], counts: Counter[str]) -> Inference:
+    def _missing(
+        self, missing: Sequence[str], suspects: Sequence[str], counts: Counter[str]
+    ) -> Inference:
         number = sum(counts[cell] for cell in missing)
-        words = list_text([f"“{plain_name(cell)}”" for cell in missing[:_MOST_SHOWN]])
+        value = _quoted(missing) if missing else "none"
         is_large = number >= _LIKE_A_CLASS * counts.total() and number > 1
-        doubt = "It may be a class." if is_large else ""
-        option = Option(NONE, "no word: it is a class")
-        evidence = f"{plural(number, 'line')} without a label, not used"
-        return Inference("missing_labels", _MISSING, words, evidence, doubt, "missing", (option,))
+        doubts = ["It may be a class."] if is_large else []
+        options = [Option(NONE, "no word: it is a class")] if missing else []
+        if suspects:
+            doubts.append(f"{_quoted(suspects)} may mean a missing label, too.")
+            words = dict.fromkeys(normal(cell).lower() for cell in (*missing, *suspects))
+            options.append(Option(",".join(words), _quoted(list(words))))
+        evidence = f"{plural(number, 'line')} without a label, not used" if missing else ""
+        return Inference(
+            "missing_labels", _MISSING, value, evidence, " ".join(doubts), "missing", tuple(options)
+        )
 
     def _merge_case(self, found: dict[str, str], counts: Counter[str]) -> dict[str, str]:
         """Classes that differ in case only: merged where that is set, else shown."""
@@ -156,6 +169,10 @@ class LabelTexts:
         if groups:
             self.inferences.append(_case_inference(groups))
         return found
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return list_text([f"“{plain_name(word)}”" for word in words[:_MOST_SHOWN]])
 
 
 def _spellings(groups: Sequence[Sequence[str]], sizes: Mapping[str, int]) -> dict[str, str]:

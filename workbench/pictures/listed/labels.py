@@ -77,7 +77,7 @@ class ListedLabels:
 
 
 def _image(name: str, found: str) -> str:
-    """What tells the images of lines apart: the file, or the path as it is written."""
+    """The image of a line: its file, or else the path as it is written."""
     return found or posixpath.normpath(name.replace("\\", "/"))
 
 

@@ -165,7 +165,16 @@ YES = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": F
 """Words for yes and no."""
 
 MISSING = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "?", "-", "--", "nil", "unlabeled",
-                     "unlabelled", "(null)", "missing"})  # fmt: skip
+                     "unlabelled", "(null)", "missing", "n.a.", "k.a.", "k. a.", "n.v.", "#na",
+                     "#n/a n/a", "<null>", "nat", "-nan", "1.#qnan", "1.#ind", "-1.#ind",
+                     # errors of spreadsheets, in several languages
+                     "#nv", "#n/d", "#nd", "#n.d.", "#н/д", "#i/t", "#ref!", "#bezug!", "#rif!",
+                     "#¡ref!", "#verw!", "#adr!", "#referens!", "#ссылка!", "#value!", "#wert!",
+                     "#valeur!", "#valore!", "#¡valor!", "#valor!", "#waarde!", "#arg!",
+                     "#знач!", "#name?", "#nom?", "#nome?", "#¿nombre?", "#naam?", "#nazwa?",
+                     "#имя?", "#div/0!", "#¡div/0!", "#дел/0!", "#num!", "#zahl!", "#nombre!",
+                     "#¡num!", "#liczba!", "#число!", "#null!", "#nul!", "#nullo!", "#¡nulo!",
+                     "#spill!", "#calc!", "#getting_data"})  # fmt: skip
 """Words that mean that there is no value, in lower case. "none" is often a class (no defect)."""
 
 

@@ -59,7 +59,13 @@ def read_lines(path: Path, given: Given) -> Lines:
     if given.delimiter != "auto":
         inferences.append(_set("delimiter", "The delimiter", given.delimiter))
     notes = [f"Comment lines, not used: {num_comments:,}."] if num_comments else []
-    return Lines(_unquoted(_lines(kept, delimiter, path)), tuple(inferences), tuple(notes))
+    rows = [(number, list(map(_plain, row))) for number, row in _lines(kept, delimiter, path)]
+    return Lines(_unquoted(rows), tuple(inferences), tuple(notes))
+
+
+def _plain(cell: str) -> str:
+    """A cell without the formula ="text" by which spreadsheets keep text as it is."""
+    return cell[2:-1].strip() if len(cell) > 3 and cell[:2] == '="' and cell[-1] == '"' else cell
 
 
 def _unquoted(lines: list[Line]) -> list[Line]:
