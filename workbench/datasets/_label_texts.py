@@ -150,6 +150,7 @@ def missing_labels(
     *,
     known: Collection[str] = (),
     noun: str = "image",
+    none: Collection[int] = (),
 ) -> tuple[set[Label], tuple[Inference, ...]]:
     """The labels that are none, and what was inferred about them.
 
@@ -158,6 +159,7 @@ def missing_labels(
         settings: What is set.
         known: Labels that the file names as classes.
         noun: What is counted, for messages.
+        none: Numbers that mean no label in files of this kind.
     """
     given = settings.missing.strip()
     if given:
@@ -168,13 +170,15 @@ def missing_labels(
         return found, (
             Inference("missing_labels", what, value, param=MISSING_LABELS.key, is_told=True),
         )
-    texts = [each for each in counts if isinstance(each, str)]
-    absent = {each for each in texts if _is_missing(each) and each not in known}
-    if len(texts) - len(absent) < 1:
-        absent = set()
+    absent = {
+        each
+        for each in counts
+        if (each in none or (isinstance(each, str) and _is_missing(each))) and each not in known
+    }
+    absent = absent if len(absent) < len(counts) else set()
     inferences = [_missing_words(absent, counts, noun)] if absent else []
     inferences += _fillers({each: n for each, n in counts.items() if each not in absent}, noun)
-    return set(absent), tuple(inferences)
+    return absent, tuple(inferences)
 
 
 def _is_missing(text: str) -> bool:
@@ -182,10 +186,10 @@ def _is_missing(text: str) -> bool:
     return not text or text.lower() in MISSING or text == "None"
 
 
-def _missing_words(absent: set[str], counts: Mapping[Label, int], noun: str) -> Inference:
+def _missing_words(absent: set[Label], counts: Mapping[Label, int], noun: str) -> Inference:
     number = sum(counts[each] for each in absent)
-    words = [f"“{plain_name(each)}”" if each else "empty text" for each in sorted(absent)]
-    is_large = number >= _LIKE_A_CLASS * sum(counts.values()) or "None" in absent
+    words = [f"“{plain_name(each)}”" if each else "empty text" for each in sorted(map(str, absent))]
+    is_large = number >= _LIKE_A_CLASS * sum(counts.values()) or bool({"None", ""} & absent)
     option = Option(NONE, "no label: they are classes")
     return Inference(
         "missing_labels", "Labels that mean none", list_text(words[:_SHOWN]),
