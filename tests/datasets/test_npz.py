@@ -380,3 +380,156 @@ def test_class_names_keep_their_order(tmp_path):
     numbers = load(tmp_path, x=GREY, y=LABELS + 1, class_names=np.array([7, 8, 9]))
     assert numbers.class_names == ("7", "8", "9")
     assert numbers.train.labels.tolist() == LABELS.tolist()
+
+
+def doubt(data: LoadedData, key: str):
+    """The only inference of a kind, which is doubtful."""
+    (found,) = (each for each in data.inferences if each.key == key)
+    assert found.is_doubtful
+    return found
+
+
+POLISH = ("łaba", "pies", "żaba")
+
+
+def test_bytes_that_are_no_utf8_keep_their_classes(tmp_path):
+    bytes_of = [name.encode("cp1250") for name in POLISH]
+    arrays = {"x": GREY, "y": np.array(bytes_of * 4)}
+    data = load(tmp_path, **arrays)
+    assert (len(data.class_names), np.bincount(data.train.labels).tolist()) == (3, [4, 4, 4])
+    assert "\ufffd" not in "".join(data.class_names)
+    assert "cp1250" in [each.value for each in doubt(data, "encoding").options]
+    told = load_with(tmp_path, {"encoding": "cp1250"}, **arrays)
+    assert set(told.class_names) == set(POLISH)
+    assert not [each for each in told.inferences if each.is_doubtful]
+    with pytest.raises(DatasetError, match="no text") as caught:
+        load_with(tmp_path, {"encoding": "utf-8"}, **arrays)
+    assert "UTF-8" in caught.value.fix
+    names = load_with(
+        tmp_path, {"encoding": "cp1250"}, x=GREY, y=LABELS, class_names=np.array(bytes_of)
+    )
+    assert names.class_names == POLISH
+
+
+def test_bytes_that_would_become_one_class_are_refused(tmp_path):
+    with pytest.raises(DatasetError, match="no text"):  # \xad is a mark that is not seen
+        load(tmp_path, x=GREY, y=np.array([b"a\xadb", b"ab", b"\xff"] * 4))
+
+
+def test_letters_that_were_lost_are_a_doubt(tmp_path):
+    data = load(tmp_path, x=GREY, y=np.array(["\ufffdaba", "pies"] * 6))
+    assert "Letters were lost" in doubt(data, "encoding").doubt
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "words"),
+    [
+        (LABELS, LABELS + 1, "count from 1"),
+        (LABELS, np.array([0, 7] * 6), "different ways"),
+        (np.array(["a", "b", "c"] * 4), np.array(["A1", "b"] * 6), "different ways"),
+        (LABELS, np.array([3, 4, 5, 6, 7, 8] * 2), "different ways"),
+    ],
+)
+def test_classes_of_the_test_part_alone_are_a_doubt(tmp_path, train, test, words):
+    data = load(tmp_path, x_train=GREY, y_train=train, x_test=GREY, y_test=test)
+    found = doubt(data, "untrained_classes")
+    assert words in found.doubt
+    lost = sorted(set(data.test.labels.tolist()) - set(data.train.labels.tolist()))
+    assert all(data.class_names[each] in found.value for each in lost[:3])
+
+
+def test_text_and_numbers_are_not_joined(tmp_path):
+    text = np.array(["cat", "dog", "owl"] * 4)
+    with pytest.raises(DatasetError, match="text, and those of another") as caught:
+        load(tmp_path, x_train=GREY, y_train=text, x_test=GREY, y_test=LABELS)
+    assert caught.value.received == "train: cat, dog, owl; test: 0, 1, 2"
+    digits = load(tmp_path, x_train=GREY, y_train=LABELS, x_test=GREY, y_test=LABELS.astype(str))
+    assert digits.test.labels.tolist() == LABELS.tolist()
+
+
+def test_what_labels_of_names_count_from(tmp_path):
+    arrays = {"x": GREY, "y": LABELS + 1, "class_names": np.array(["a", "b", "c", "d"])}
+    data = load(tmp_path, **arrays)
+    assert data.train.labels[:3].tolist() == [1, 2, 3]
+    assert doubt(data, "label_start").options[0].value == "1"
+    told = load_with(tmp_path, {"first_label": "1"}, **arrays)
+    assert told.train.labels[:3].tolist() == [0, 1, 2]
+    assert not [each for each in told.inferences if each.is_doubtful]
+    late = load(tmp_path, x=GREY, y=LABELS + 2, class_names=np.array(["a", "b", "c", "d"]))
+    assert late.train.labels[:3].tolist() == [1, 2, 3]  # 4 names, and labels up to 4
+    assert "first class, “a”" in doubt(late, "label_start").doubt
+    with pytest.raises(DatasetError, match="do not match") as caught:
+        load_with(tmp_path, {"first_label": "0"}, **{**arrays, "y": LABELS + 2})
+    assert "missing=-1" in caught.value.fix
+
+
+@pytest.mark.parametrize("word", ["nan", "None", "", "?", "N/A"])
+def test_words_for_a_missing_label_are_no_class(tmp_path, word):
+    text = np.array(["cat", "dog", word] * 4)
+    data = load(tmp_path, x=GREY, y=text)
+    assert data.class_names == ("cat", "dog")
+    assert (data.train.pictures[..., 0] == GREY[LABELS < 2]).all()
+    found = doubt(data, "missing_labels")
+    assert "4 images, not used" in found.evidence
+    same = load_with(tmp_path, {"missing": found.options[0].value}, x=GREY, y=text)
+    assert len(same.class_names) == 3
+    named = load(tmp_path, x=GREY, y=text, class_names=np.array(["cat", "dog", word or "x"]))
+    assert len(named.class_names) == (3 if word else 2)
+
+
+@pytest.mark.parametrize("number", [-1, -99, -999, 255, np.iinfo(np.int64).min])
+def test_numbers_that_often_mean_no_label_are_a_doubt(tmp_path, number):
+    labels = np.where(LABELS == 2, number, LABELS)
+    data = load(tmp_path, x=GREY, y=labels)
+    found = doubt(data, "missing_labels")
+    assert (len(data.class_names), found.evidence) == (3, "4 images")
+    without = load_with(tmp_path, {"missing": found.options[0].value}, x=GREY, y=labels)
+    assert (without.class_names, len(without.train)) == (("0", "1"), 8)
+    assert not [each for each in without.inferences if each.is_doubtful]
+
+
+def test_a_part_without_labels_is_not_used(tmp_path):
+    arrays = {"x_train": GREY, "y_train": LABELS, "x_test": GREY, "y_test": LABELS * 0 - 1}
+    data = load_with(tmp_path, {"missing": "-1"}, **arrays)
+    assert data.test is None
+    assert "The test part has no labels and is not used." in data.notes
+    with pytest.raises(DatasetError, match="No training image"):
+        load_with(tmp_path, {"missing": "0,1,2"}, **arrays)
+
+
+@pytest.mark.parametrize("words", [["Cat", "cat", "dog"], ["1", "1.0", "2"], ["01", "1", "2"]])
+def test_labels_of_nearly_one_name_can_be_one_class(tmp_path, words):
+    arrays = {"x": GREY, "y": np.array(words * 4)}
+    data = load(tmp_path, **arrays)
+    found = doubt(data, "look_alikes")
+    assert len(data.class_names) == 3
+    merged = load_with(tmp_path, {found.param: found.options[0].value}, **arrays)
+    assert np.bincount(merged.train.labels).tolist() == [8, 4]
+
+
+def test_digits_as_text_are_in_the_order_of_numbers(tmp_path):
+    data = load(tmp_path, x=GREY, y=np.array(["10", "2", "1"] * 4))
+    assert data.class_names == ("1", "2", "10")
+    assert "class_order" in [each.key for each in data.inferences]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.array([0.0, 1.0, np.nan] * 4), "4 labels are NaN"),
+        (np.array([0.5, 1.0, 2.0] * 4), "Regression"),
+        (np.array([[1, 1, 0], [0, 1, 0]] * 6), "Several labels an image"),
+        (np.zeros((12, 2, 2)), "Choose another array"),
+        (np.arange(24).reshape(12, 2), "Choose another array"),
+    ],
+)
+def test_refused_labels_say_what_to_do(tmp_path, labels, words):
+    with pytest.raises(DatasetError, match="not labels") as caught:
+        load(tmp_path, x=GREY, y=labels)
+    assert words in caught.value.fix
+
+
+def test_one_hot_rows_of_fewer_columns_than_labels(tmp_path):
+    data = load(tmp_path, x_train=GREY, y_train=np.eye(3)[LABELS], x_test=GREY, y_test=LABELS + 1)
+    assert data.class_names == ("0", "1", "2", "3")
+    assert doubt(data, "untrained_classes").value == "“3”"

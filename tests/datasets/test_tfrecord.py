@@ -305,3 +305,118 @@ def test_the_identity_of_entries_is_the_content(tmp_path, ctx):
     assert hashlib.sha256(path.read_bytes()).hexdigest() not in first[0]
     write_records(path, [*FLOWERS, flower("tulips", 4)])
     assert load(path, ctx).class_names == ("daisy", "roses", "tulips")
+
+
+# labels ----------------------------------------------------------------------------------
+
+
+def doubt(data: LoadedData, key: str):
+    """The only inference of a kind, which is doubtful."""
+    (found,) = (each for each in data.inferences if each.key == key)
+    assert found.is_doubtful
+    return found
+
+
+def labeled(folder: Path, labels: list, name: str = "a.tfrec", **others) -> Path:
+    """A file with a record for each label; those that are None have no such feature."""
+    records = [
+        {"image": PNG, **others, **({} if label is None else {"label": label})} for label in labels
+    ]
+    return write_records(folder / name, records)
+
+
+def test_bytes_that_are_no_utf8_keep_their_classes(tmp_path, ctx):
+    names = ("łaba", "pies", "żaba")
+    path = labeled(tmp_path, [name.encode("cp1250") for name in names] * 3)
+    data = load(path, ctx)
+    assert np.bincount(data.train.labels).tolist() == [3, 3, 3]
+    assert "cp1250" in [each.value for each in doubt(data, "encoding").options]
+    assert set(load(path, ctx, encoding="cp1250").class_names) == set(names)
+    late = labeled(tmp_path, [b"dog", b"owl"] * 40 + ["żaba".encode("cp1250")], "b.tfrec")
+    assert len(load(late, ctx).class_names) == 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([0, 1, 2, [0, 1]] * 3, "Records have several labels"),
+        ([[1, 2], 1, 0, 0] * 3, "Records have several labels"),
+        ([[0, 1], [1, 2], [0, 2]] * 4, "2 values"),
+        ([[0, 1, 0], [1, 1, 0]] * 4, "3 values"),
+        ([[0, 1], [0, 0, 1]] * 4, "several in others"),
+        ([[b"cat", b"dog"], b"cat", b"dog"] * 4, "Records have several labels"),
+        ([0.5, 1.5] * 4, "not whole"),
+        ([b"", b"", b"cat"] * 4, "is empty"),
+        ([b"\x00\xff", b"\x01\xff"] * 4, "no text"),
+    ],
+)
+def test_what_is_not_one_label_is_refused_with_the_reason(tmp_path, ctx, labels, words):
+    path = labeled(tmp_path, labels)
+    with pytest.raises(DatasetError, match=words) as caught:
+        load(path, ctx)
+    assert "label" in f"{caught.value.what} {caught.value.received}"
+    assert caught.value.fix
+
+
+def test_few_records_with_several_labels_are_counted(tmp_path, ctx):
+    path = labeled(tmp_path, [0, 1] * 30 + [[0, 1]])
+    data = load(path, ctx)
+    assert np.bincount(data.train.labels).tolist() == [30, 30]
+    assert data.bad_files == (("a.tfrec, record 60", "It has 2 values in the feature “label”."),)
+    assert "1 have several" in doubt(data, "unlabeled").doubt
+    hot = labeled(tmp_path, [[0, 1], [1, 0]] * 40 + [[1, 1], [0, 0], 1], "b.tfrec")
+    reasons = [reason for _, reason in load(hot, ctx).bad_files]
+    assert reasons == [
+        "It has several labels in the feature “label”.",
+        *["It has no one-hot label of 2 classes in the feature “label”."] * 2,
+    ]
+
+
+def test_text_that_some_records_lack_is_not_the_label(tmp_path, ctx):
+    texts = [b"cat", b"dog", b""]
+    records = [{"image": PNG, "label": n % 3, "text": texts[n % 3]} for n in range(12)]
+    data = load(write_records(tmp_path / "a.tfrec", records), ctx)
+    assert np.bincount(data.train.labels).tolist() == [4, 4, 4]
+    found = doubt(data, "label_feature")
+    assert (found.value, found.options[0].value) == ("label", "text")
+    assert "4 of 12 records lack it" in found.doubt
+    told = load(tmp_path / "a.tfrec", ctx, label="text")
+    assert "empty text" in doubt(told, "missing_labels").value
+
+
+@pytest.mark.parametrize("word", [b"nan", b"None", b"N/A"])
+def test_words_for_a_missing_label_are_no_class(tmp_path, ctx, word):
+    path = labeled(tmp_path, [b"cat", b"dog", word] * 3)
+    data = load(path, ctx)
+    assert data.class_names == ("cat", "dog")
+    found = doubt(data, "missing_labels")
+    assert found.evidence == "3 records, not used"
+    assert len(load(path, ctx, missing=found.options[0].value).class_names) == 3
+
+
+def test_which_numbers_mean_no_label_can_be_set(tmp_path, ctx):
+    path = labeled(tmp_path, [0, 1, -1] * 3)
+    assert load(path, ctx, missing="none").class_names == ("-1", "0", "1")
+    filled = labeled(tmp_path, [0, 1, 255] * 3, "b.tfrec")
+    found = doubt(load(filled, ctx), "missing_labels")
+    assert load(filled, ctx, missing=found.options[0].value).class_names == ("0", "1")
+
+
+def test_labels_of_other_case_can_be_one_class(tmp_path, ctx):
+    path = labeled(tmp_path, [b"Cat", b"cat", b"dog"] * 3)
+    found = doubt(load(path, ctx), "look_alikes")
+    merged = load(path, ctx, **{found.param: found.options[0].value})
+    assert np.bincount(merged.train.labels).tolist() == [6, 3]
+
+
+def test_classes_of_the_test_part_alone_are_a_doubt(tmp_path, ctx):
+    labeled(tmp_path / "in", [0, 1] * 3, "train.tfrec")
+    labeled(tmp_path / "in", [1, 2] * 3, "test.tfrec")
+    found = doubt(load(tmp_path / "in", ctx), "untrained_classes")
+    assert (found.value, "count from 1" in found.doubt) == ("“2”", True)
+
+
+def test_what_is_not_named_as_a_label_is_a_doubt(tmp_path, ctx):
+    records = [{"image": PNG, "type": number % 2} for number in range(8)]
+    found = doubt(load(write_records(tmp_path / "a.tfrec", records), ctx), "label_feature")
+    assert "by its name" not in found.evidence

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from workbench.core.class_names import look_alikes, normal
+from workbench.core.class_names import normal, unique
 from workbench.core.format import plain_name, plural
-from workbench.core.specs import Inference
+from workbench.core.specs import Inference, Option
+from workbench.datasets._label_texts import (
+    FIRST,
+    LabelSettings,
+    decode_labels,
+    missing_labels,
+    untrained,
+)
+from workbench.datasets._look_alikes import class_order
 from workbench.errors import DatasetError
+from workbench.pictures.folders import natural_key
 
 Array = np.ndarray[Any, Any]
 
@@ -27,75 +38,199 @@ EXPECTED = "whole numbers (n,), one-hot rows (n, classes), or text (n,)"
 
 @dataclass(frozen=True)
 class Labels:
-    """Class numbers of each part, and the classes' names."""
+    """Class numbers of each part, and the classes' names.
+
+    Attributes:
+        parts: The class numbers of the images that have a class.
+        class_names: The names.
+        kept: For each part, which images have a class: bool (n,).
+        notes: What was taken, in sentences.
+        inferences: What was inferred.
+    """
 
     parts: tuple[np.ndarray[Any, np.dtype[np.int64]], ...]
     class_names: tuple[str, ...]
+    kept: tuple[np.ndarray[Any, np.dtype[np.bool_]], ...] = ()
     notes: tuple[str, ...] = ()
     inferences: tuple[Inference, ...] = ()
 
 
-def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
-    """Labels of the training part and of the test part, if any, together, so that both number
-    their classes alike; `given_names` are the class names out of the file, or empty.
+@dataclass(frozen=True)
+class _Classes:
+    """A class number for each label, and the names."""
+
+    numbers: Array
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    inferences: tuple[Inference, ...] = ()
+
+
+def read_labels(
+    parts: Mapping[str, Array],
+    given_names: Array | None,
+    where: str,
+    settings: LabelSettings | None = None,
+) -> Labels:
+    """Labels of all parts together, so that all number their classes alike.
+
+    Args:
+        parts: The array of labels of each part, training first.
+        given_names: The class names out of the file, if there are any.
+        where: How messages name the file.
+        settings: What a person has set.
 
     Raises:
-        DatasetError: no labels of any known form, or more classes than names.
+        DatasetError: no labels of any known form, labels of several forms, or more classes than
+            names.
     """
-    flat = [_flat(part, where) for part in parts]
+    settings = settings or LabelSettings()
+    flat = [_flat(part, where) for part in parts.values()]
+    widths = {int(each.shape[1]) for each in parts.values() if each.ndim == 2 and each.shape[1] > 1}
+    texts, found = _decoded(
+        [*flat, *([] if given_names is None else [given_names])], settings, where
+    )
+    names = () if given_names is None else unique(texts[-1].tolist())
+    flat = _alike(dict(zip(parts, texts, strict=False)), where)
     _refuse_single(flat[0], where)
     joined = np.concatenate(flat)
-    if joined.dtype.kind in "SU":
-        return _of_texts(joined, flat, given_names, where)
+    is_used, missing = _used(joined, names, settings)
+    kept = np.split(is_used, np.cumsum([len(part) for part in flat])[:-1])
+    if not kept[0].any():
+        raise _no_labels(where)
+    classes = _classes(joined[is_used], names, max(widths, default=0), where, settings)
+    numbers = _cut(classes.numbers, [part[mask] for part, mask in zip(flat, kept, strict=True)])
+    occurring = {part: np.unique(each).tolist() for part, each in zip(parts, numbers, strict=True)}
+    inferences = (*found, *missing, *classes.inferences, *untrained(occurring, classes.names))
+    empty = [part for part, mask in zip(parts, kept, strict=True) if not mask.any()]
+    notes = [f"The {part} part has no labels and is not used." for part in empty]
+    return Labels(numbers, classes.names, tuple(kept), (*classes.notes, *notes), inferences)
+
+
+def _classes(
+    joined: Array, names: tuple[str, ...], width: int, where: str, settings: LabelSettings
+) -> _Classes:
+    """Classes of text, of numbers of names, of columns of one-hot rows, or of other numbers."""
+    if joined.dtype.kind == "U":
+        return _of_texts(joined, names, where)
     joined = joined.astype(np.int64)
-    if given_names:
-        return _of_named(joined, flat, given_names, where)
+    if names:
+        return _of_named(joined, names, where, settings.first)
     values, numbers = np.unique(joined, return_inverse=True)
     _check_count(len(values), where)
-    width = int(parts[0].shape[1]) if parts[0].ndim == 2 else 0
-    if values[0] >= 0 and width > 1:  # the width of one-hot rows is the number of classes
-        return Labels(_cut(joined, flat), tuple(str(i) for i in range(width)))
+    if values[0] >= 0 and width > values[-1]:  # the width of one-hot rows is the number of classes
+        return _Classes(joined, tuple(str(i) for i in range(width)))
+    own = tuple(str(value) for value in values)
     if np.array_equal(values, np.arange(len(values))):
-        return Labels(_cut(joined, flat), tuple(str(value) for value in values))
+        return _Classes(joined, own)
     note = f"The labels are {_listed(values)}; they are used as class names."
-    found = (_missing(int((joined == -1).sum())),) if values[0] == -1 and len(values) > 2 else ()
-    return Labels(_cut(numbers, flat), tuple(str(value) for value in values), (note,), found)
+    return _Classes(numbers, own, (note,))
 
 
-def _missing(number: int) -> Inference:
-    doubt = "It often means that an image has no label: leave the class out in that case."
-    return Inference("missing_labels", "The label -1", "a class", plural(number, "image"), doubt)
+def _decoded(
+    arrays: list[Array], settings: LabelSettings, where: str
+) -> tuple[list[Array], tuple[Inference, ...]]:
+    """Labels and names whose bytes are text; all of them are decoded alike."""
+    values = {each for array in arrays if array.dtype.kind == "S" for each in np.unique(array)}
+    texts, found = decode_labels(map(bytes, values), settings, where) if values else ({}, ())
+    decoded = [
+        np.array([texts[each] for each in array.reshape(-1).tolist()], np.str_).reshape(array.shape)
+        if array.dtype.kind == "S"
+        else array
+        for array in arrays
+    ]
+    return decoded, found
 
 
-def _of_texts(joined: Array, flat: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
+def _alike(parts: Mapping[str, Array], where: str) -> list[Array]:
+    """All parts as text, or all as numbers, as the training part is.
+
+    Raises:
+        DatasetError: one part has names and another one numbers.
+    """
+    if len({part.dtype.kind == "U" for part in parts.values()}) == 1:
+        return list(parts.values())
+    try:
+        return [part.astype(np.int64) for part in parts.values()]
+    except ValueError:
+        words = [f"{part}: {_listed(np.unique(each))}" for part, each in parts.items()]
+        raise DatasetError(
+            "The labels of one part are text, and those of another are numbers.",
+            where=where,
+            received="; ".join(map(plain_name, words)),
+            expected="labels of one form in all parts",
+            fix="Write the labels of all parts in the same way.",
+        ) from None
+
+
+def _used(
+    joined: Array, names: Sequence[str], settings: LabelSettings
+) -> tuple[Array, tuple[Inference, ...]]:
+    """Which labels are classes: not those that mean a missing one."""
+    values, numbers, counts = np.unique(joined, return_inverse=True, return_counts=True)
+    forms = [normal(each) if isinstance(each, str) else int(each) for each in values.tolist()]
+    total: Counter[str | int] = Counter()
+    for form, count in zip(forms, counts.tolist(), strict=True):
+        total[form] += count
+    absent, found = missing_labels(total, settings, known={*map(normal, names)})
+    return np.array([form not in absent for form in forms], bool)[numbers.reshape(-1)], found
+
+
+def _no_labels(where: str) -> DatasetError:
+    return DatasetError(
+        "No training image has a label.",
+        where=where,
+        received="labels that all mean a missing one",
+        expected="labels of at least two classes",
+        fix="Choose another array as the labels, or set which labels are missing.",
+    )
+
+
+def _of_texts(joined: Array, given_names: tuple[str, ...], where: str) -> _Classes:
     """Text in normal form, in the order of the names that the file gives, where all are there."""
-    texts = [normal(plain_name(each)) for each in joined.tolist()]
-    found = list(dict.fromkeys(normal(plain_name(each)) for each in np.unique(joined).tolist()))
+    values, numbers = np.unique(joined, return_inverse=True)
+    keys = [normal(each) for each in values.tolist()]
+    shown = dict(zip(reversed(keys), reversed(values.tolist()), strict=True))
+    found = sorted(shown, key=lambda each: (natural_key(each), each))
     _check_count(len(found), where)
     known = {normal(name): place for place, name in enumerate(given_names)}
-    if known.keys() >= set(found):
-        found = sorted(found, key=known.__getitem__)
-    places = {name: place for place, name in enumerate(found)}
-    numbers = np.array([places[text] for text in texts], np.int64)
-    return Labels(_cut(numbers, flat), tuple(found), inferences=_case(found))
+    is_known = known.keys() >= set(found)
+    found = sorted(found, key=known.__getitem__) if is_known else found
+    names = unique([normal(plain_name(shown[key])) for key in found])
+    places = {key: place for place, key in enumerate(found)}
+    own = np.array([places[key] for key in keys], np.int64)
+    inferences = () if is_known else class_order(names)
+    return _Classes(own[numbers.reshape(-1)], names, (), (*inferences, *_damaged(names)))
 
 
-def _case(names: list[str]) -> tuple[Inference, ...]:
-    groups = look_alikes(names)
-    shown = "; ".join(", ".join(group) for group in groups[:3])
-    doubt = "They may be the same class, written in several ways: merge them in that case."
-    inference = Inference("case", "Labels of other case", "classes of their own", shown, doubt)
-    return (inference,) if groups else ()
+def _damaged(names: Sequence[str]) -> tuple[Inference, ...]:
+    """A doubt about names with the mark of letters that were lost before."""
+    lost = [name for name in names if "\N{REPLACEMENT CHARACTER}" in name]
+    doubt = "Letters were lost when the file was written: different labels may have become one."
+    return (Inference("encoding", "Letters that were lost", lost[0], "", doubt),) if lost else ()
 
 
-def _of_named(joined: Array, flat: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
-    """Numbers of given names; those that count from 1 too, where there is no name for 0."""
+def _of_named(joined: Array, names: tuple[str, ...], where: str, first: str) -> _Classes:
+    """Numbers of given names. They count from 1 where that is set, or where there is one number
+    more than names that count from 0.
+    """
     low, high = int(joined.min()), int(joined.max())
-    if low == 1 and high == len(given_names):
-        evidence = f"labels from 1 to {high} and as many class names"
-        inference = Inference("label_start", "The labels", "counted from 1", evidence)
-        return Labels(_cut(joined - 1, flat), given_names, inferences=(inference,))
-    return Labels(_cut(joined, flat), _checked_names(joined, given_names, where))
+    start = int(first) if first != "auto" else int(low >= 1 and high == len(names))
+    checked = _checked_names(joined - start, names, where, start)
+    value = f"counted from {start}"
+    if first != "auto":
+        told = Inference("label_start", _START, value, param=FIRST.key, is_told=True)
+        return _Classes(joined - start, checked, (), (told,))
+    evidence = f"labels from {low} to {high}, and {plural(len(names), 'class name')}"
+    unused = f"No image has the first class, “{names[0]}”."
+    if low < 1:
+        return _Classes(joined, checked)
+    doubt = unused if low > start else ""
+    options = () if start else (Option("1", "counted from 1"),)
+    found = Inference("label_start", _START, value, evidence, doubt, FIRST.key, options)
+    return _Classes(joined - start, checked, (), (found,))
+
+
+_START = "The labels"
 
 
 def _refuse_single(labels: Array, where: str) -> None:
@@ -126,9 +261,27 @@ def _flat(labels: Array, where: str) -> Array:
             return numbers.astype(np.int64)
         if is_whole and _is_one_hot(numbers):
             return np.asarray(numbers.argmax(axis=1), np.int64)
-    received = f"{labels.dtype} {labels.shape}"
-    raise DatasetError(
-        "These values are not labels.", where=where, received=received, expected=EXPECTED
+    raise _not_labels(labels, where)
+
+
+def _not_labels(labels: Array, where: str) -> DatasetError:
+    fix = "Choose another array as the labels."
+    if labels.ndim == 2 and set(np.unique(labels[:10_000]).tolist()) <= {0, 1}:
+        fix = (
+            "Each row must hold one 1. Several labels an image are not supported: choose one "
+            "column as the labels, or write one label for each image."
+        )
+    elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        number = int((~np.isfinite(labels)).sum())
+        fix = f"{plural(number, 'label')} are NaN or infinite: leave out these images."
+    elif labels.dtype.kind == "f" and labels.ndim == 1:
+        fix = "Regression (predicting a number) is not supported: write whole numbers."
+    return DatasetError(
+        "These values are not labels.",
+        where=where,
+        received=f"{labels.dtype} {labels.shape}",
+        expected=EXPECTED,
+        fix=fix,
     )
 
 
@@ -148,14 +301,18 @@ def _check_count(count: int, where: str) -> None:
         )
 
 
-def _checked_names(labels: Array, names: tuple[str, ...], where: str) -> tuple[str, ...]:
-    low, high = int(labels.min()), int(labels.max())
-    if low < 0 or high >= len(names):
+def _checked_names(
+    labels: Array, names: tuple[str, ...], where: str, start: int = 0
+) -> tuple[str, ...]:
+    low, high = int(labels.min()) + start, int(labels.max()) + start
+    if low < start or high >= len(names) + start:
         raise DatasetError(
             "The labels do not match class_names.",
             where=where,
             received=f"labels from {low} to {high}, and {len(names)} class names",
-            expected=f"labels from 0 to {len(names) - 1}",
+            expected=f"labels from {start} to {len(names) - 1 + start}",
+            fix="Write one name for each label, or set what the labels count from, or which of "
+            "them mean a missing one (missing=-1).",
         )
     return names
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -37,13 +40,28 @@ def with_look_alikes(loaded: LoadedData, names: Sequence[str], params: Params) -
         names: Its classes, as its source names them.
         params: Its parameters.
     """
-    groups = look_alikes(names)
+    groups = look_alikes(names) or _same_numbers(names)
     if not groups:
         return loaded
     is_merged = params.get(LOOK_ALIKES.key) == "merge"
     inferences = (*loaded.inferences, _inference(groups, is_merged=is_merged))
     loaded = replace(loaded, inferences=inferences)
     return _merged(loaded, names, groups) if is_merged else loaded
+
+
+def _same_numbers(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of names that are the same number in several forms: 1, 01 and 1.0; none where some
+    names are no numbers.
+    """
+    if not all(map(_NUMBER.fullmatch, names)):
+        return ()
+    groups: dict[Decimal, list[str]] = defaultdict(list)
+    for name in names:
+        groups[Decimal(name)].append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?")
 
 
 def _inference(groups: Sequence[Sequence[str]], *, is_merged: bool) -> Inference:
@@ -55,7 +73,7 @@ def _inference(groups: Sequence[Sequence[str]], *, is_merged: bool) -> Inference
         "look_alikes",
         "Classes of nearly one name",
         LOOK_ALIKES.show("merge" if is_merged else "keep"),
-        f"{words} differ in case, spaces, invisible marks or “copy” only",
+        f"{words} differ in case, spaces, invisible marks, “copy” or the form of a number only",
         "They may be one class, written in two ways.",
         param=LOOK_ALIKES.key,
         options=(Option(other, LOOK_ALIKES.show(other)),),

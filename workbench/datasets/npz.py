@@ -14,11 +14,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.format import plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.datasets._label_texts import ENCODING, FIRST, MISSING_LABELS, LabelSettings
 from workbench.datasets._label_values import read_labels
+from workbench.datasets._look_alikes import LOOK_ALIKES, with_look_alikes
 from workbench.datasets._npz_arrays import AXES, IMAGES, LABELS, PARTS, choose_arrays
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
 from workbench.datasets._picture_values import (
@@ -34,10 +35,12 @@ from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
 from workbench.pictures.portable.ranges import AUTO
 
+Array = np.ndarray[Any, Any]
+
 _CIFAR10_LABELS = "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"
 """sha256 of CIFAR-10's training labels as bytes: with their shape, they identify it."""
 
-_SETTINGS = ("images", "labels", "channels", "range")
+_SETTINGS = ("images", "labels", "channels", "range", "encoding", "missing", "first_label")
 """Parameters that change what is unpacked."""
 
 
@@ -50,14 +53,16 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         for part in PARTS
         if f"x_{part}" in arrays
     }
-    return LoadedData(
-        class_names=tuple(facts["class_names"]),
+    names = tuple(facts["class_names"])
+    loaded = LoadedData(
+        class_names=names,
         train=parts["train"],
         test=parts.get("test"),
         validation=parts.get("validation"),
         notes=tuple(facts["notes"]),
         inferences=msgspec.convert(facts["inferences"], tuple[Inference, ...]),
     )
+    return with_look_alikes(loaded, names, params)
 
 
 def _entry_name(params: Params) -> str:
@@ -129,12 +134,12 @@ def _check_sizes(chosen: list[Member], path: Path, channels: str) -> None:
                 where=str(path),
                 received=f"{pictures.words()} and {labels.words()}",
                 expected="the same first number in both shapes",
+                fix="Choose the arrays that belong together "
+                f'("npz:{path.name}?images=NAME&labels=NAME"), or write one label for each image.',
             )
 
 
-def _unpack(
-    path: Path, members: list[Member], folder: Path, ctx: LoadContext
-) -> list[np.ndarray[Any, Any]]:
+def _unpack(path: Path, members: list[Member], folder: Path, ctx: LoadContext) -> list[Array]:
     total = max(1, sum(member.data_bytes for member in members))
     done = 0
 
@@ -151,9 +156,9 @@ def _unpack(
     ]
 
 
-def _given_names(arrays: list[np.ndarray[Any, Any]], path: Path) -> tuple[str, ...]:
+def _given_names(arrays: list[Array], path: Path) -> Array | None:
     if not arrays:
-        return ()
+        return None
     names = arrays[0]
     if names.ndim != 1 or names.dtype.kind not in "SUiu":
         raise DatasetError(
@@ -162,12 +167,12 @@ def _given_names(arrays: list[np.ndarray[Any, Any]], path: Path) -> tuple[str, .
             received=f"{names.dtype} {names.shape}",
             expected="text (classes,)",
         )
-    return tuple(plain_name(name) for name in names)
+    return names
 
 
 def _convert(
-    parts: Mapping[str, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]],
-    given_names: tuple[str, ...],
+    parts: Mapping[str, tuple[Array, Array]],
+    given_names: Array | None,
     folder: Path,
     path: Path,
     ctx: LoadContext,
@@ -182,12 +187,16 @@ def _convert(
     given = str(params.get("range", AUTO))
     arrays = {f"x_{part}": each for part, each in pictures.items()}
     scales = find_scales(arrays, str(path), ctx, given)
-    labels = read_labels([numbers for _, numbers in parts.values()], given_names, str(path))
-    for (part, array), numbers in zip(pictures.items(), labels.parts, strict=True):
+    numbers = {part: each for part, (_, each) in parts.items()}
+    labels = read_labels(numbers, given_names, str(path), LabelSettings.of(params))
+    for part, own, kept in zip(pictures, labels.parts, labels.kept, strict=True):
+        if not kept.any():
+            continue
+        array = _kept(pictures[part], kept, folder / "raw" / f"kept-{part}.npy")
         write_pictures(folder / f"x_{part}.npy", array, axes[part], scales[f"x_{part}"], ctx)
-        save_array(folder, f"y_{part}", numbers)
+        save_array(folder, f"y_{part}", own)
     names = labels.class_names
-    if not given_names and _is_cifar10(pictures["train"].shape, labels.parts[0]):
+    if given_names is None and _is_cifar10(pictures["train"].shape, labels.parts[0]):
         names = CIFAR10_NAMES
     _refuse_one_class(names, len(labels.parts[0]), path)
     first = "The channels came first and were moved to the last axis."
@@ -201,6 +210,17 @@ def _convert(
     return {"class_names": names, "notes": notes, "inferences": [asdict(each) for each in found]}
 
 
+def _kept(array: Array, kept: Array, path: Path) -> Array:
+    """The images that have a label, in a file of their own where some have none."""
+    if kept.all():
+        return array
+    shape = (int(kept.sum()), *array.shape[1:])
+    found = np.lib.format.open_memmap(path, mode="w+", dtype=array.dtype, shape=shape)
+    for place, row in enumerate(np.flatnonzero(kept).tolist()):
+        found[place] = array[row]
+    return found
+
+
 def _refuse_one_class(names: Sequence[str], num_labels: int, path: Path) -> None:
     if len(names) < 2:
         raise DatasetError(
@@ -211,7 +231,7 @@ def _refuse_one_class(names: Sequence[str], num_labels: int, path: Path) -> None
         )
 
 
-def _check_same_shape(samples: list[np.ndarray[Any, Any]], path: Path) -> None:
+def _check_same_shape(samples: list[Array], path: Path) -> None:
     shapes = {sample.shape[1:] for sample in samples}
     if len(shapes) > 1:
         raise DatasetError(
@@ -222,7 +242,7 @@ def _check_same_shape(samples: list[np.ndarray[Any, Any]], path: Path) -> None:
         )
 
 
-def _is_cifar10(shape: tuple[int, ...], labels: np.ndarray[Any, Any]) -> bool:
+def _is_cifar10(shape: tuple[int, ...], labels: Array) -> bool:
     if shape not in {(50_000, 32, 32, 3), (50_000, 3, 32, 32)}:
         return False
     return hashlib.sha256(labels.astype(np.uint8).tobytes()).hexdigest() == _CIFAR10_LABELS
@@ -243,6 +263,10 @@ SPEC = DatasetSpec(
         ),
         IMAGES,
         LABELS,
+        ENCODING,
+        MISSING_LABELS,
+        FIRST,
+        LOOK_ALIKES,
         AXES,
         ARRAY_RANGE,
     ),

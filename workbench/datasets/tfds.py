@@ -13,6 +13,7 @@ from workbench.core.format import plain_name
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
+from workbench.datasets._label_texts import MISSING_LABELS
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
 from workbench.datasets._value_range import RANGE
@@ -35,14 +36,15 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     with _as_dataset_errors(name):
         keys, files = _keys(package, builder.info), _files(builder)
         names = getattr(builder.info.features[keys.label], "names", None) or ()
-    loaded = load_records(ctx, files, keys, f"{_SUPPLIER}: {name}")
-    inferences = tuple(map(_declared, loaded.inferences))
+    loaded = load_records(ctx, files, keys, f"{_SUPPLIER}: {name}", params)
+    own = (each for each in loaded.inferences if each.key != "class_order")  # it declares the order
+    inferences = tuple(map(_declared, own))
     return replace(loaded, class_names=_named(loaded.class_names, names), inferences=inferences)
 
 
 def _declared(inference: Inference) -> Inference:
     """The data set declares its features: nothing was inferred, and nothing can be set."""
-    if not inference.is_told:
+    if not inference.is_told or inference.param == MISSING_LABELS.key:
         return inference
     return replace(
         inference,
@@ -140,6 +142,7 @@ SPEC = DatasetSpec(
             pattern=r"([a-z][a-z0-9_]*(/[A-Za-z0-9_.-]+)?)?",
             allowed="a name such as tf_flowers or cmaterdb/bangla",
         ),
+        MISSING_LABELS,
         FIT,
         RANGE,
     ),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from workbench.core.params import Params, PathParam, TextParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
+from workbench.datasets._label_texts import ENCODING, MISSING_LABELS
+from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.places import address_hosts, record_files
 from workbench.datasets._records.unpack import load_records
@@ -14,7 +16,7 @@ from workbench.datasets._value_range import RANGE
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     text = str(params.get("path", ""))
     given = Keys(str(params.get("image", "")), str(params.get("label", "")))
-    return load_records(ctx, record_files(ctx, text), given, text)
+    return load_records(ctx, record_files(ctx, text), given, text, params)
 
 
 def _addresses(params: Params) -> tuple[str, ...]:
@@ -50,6 +52,9 @@ SPEC = DatasetSpec(
             title="Label feature",
             is_advanced=True,
         ),
+        ENCODING,
+        MISSING_LABELS,
+        LOOK_ALIKES,
         FIT,
         RANGE,
     ),

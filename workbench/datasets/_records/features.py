@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.core.class_names import normal
-from workbench.core.format import plain_name
+from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference, Option
 from workbench.datasets._records.example import BadExampleError, Feature
-from workbench.pictures.listed.names import LABEL_ORDER, LABEL_RANKS, squeezed
+from workbench.pictures.listed.names import LABEL_ORDER, LABEL_RANKS, WEAK_RANK, squeezed
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 _IMAGES = ("image/encoded", "image", "image_raw", "image_bytes", "img", "picture", "encoded")
@@ -17,6 +16,10 @@ _TEXTS = ("image/class/text", "label/text", "class_name", "label_name", "text", 
 _NUMBERS = ("image/class/label", "label", "class", "label_id", "class_id", "target", "y")
 _ONE_HOT = ("one_hot_class", "one_hot", "label_one_hot", "label", "class")
 """Names under which they are looked for, the best first."""
+
+_VAGUE = frozenset({"quality", "grade", "level", "severity", "kind", "type", "style", "output",
+                    "answer", "annotation", "art", "material"})  # fmt: skip
+"""Names that are often of the label, and as often of something else."""
 
 _MAX_TEXT = 200
 _FEW = 10
@@ -27,10 +30,30 @@ _FEW_RUNNING = 5
 
 @dataclass(frozen=True)
 class Keys:
-    """The features that hold the image and the label."""
+    """The features that hold the image and the label.
+
+    Attributes:
+        image: The name of the feature with the encoded image.
+        label: The name of the feature with the label.
+        width: The number of classes where labels are one-hot; 0 where they are single values.
+    """
 
     image: str
     label: str
+    width: int = 0
+
+
+class Surveyed(dict[str, Feature]):
+    """The features of a record.
+
+    Args:
+        features: The features by name.
+        name: The record, for messages.
+    """
+
+    def __init__(self, features: Mapping[str, Feature], name: str) -> None:
+        super().__init__(features)
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,7 @@ class FoundKeys:
     inferences: tuple[Inference, ...] = ()
 
 
-def find_keys(examples: Sequence[Mapping[str, Feature]], given: Keys) -> FoundKeys:
+def find_keys(examples: Sequence[Surveyed], given: Keys) -> FoundKeys:
     """The features of some records, but for those that are `given`.
 
     Raises:
@@ -56,9 +79,48 @@ def find_keys(examples: Sequence[Mapping[str, Feature]], given: Keys) -> FoundKe
         raise BadExampleError("no feature is an encoded image (JPEG, PNG, ...)")
     labels = [given.label] if given.label else _labels(examples, names, images[0])
     if not labels:
-        raise BadExampleError("no feature is a label (" + ", ".join(_TEXTS[:4]) + ", label, ...)")
+        reasons = "; ".join(_reasons(examples, names, images[0]))
+        raise BadExampleError(reasons or f"no feature is a label ({', '.join(_TEXTS[:4])}, ...)")
+    width = _width([example[labels[0]] for example in examples if labels[0] in example])
     said = _image_inference(images, given), _label_inference(labels, examples, given)
-    return FoundKeys(Keys(images[0], labels[0]), said)
+    return FoundKeys(Keys(images[0], labels[0], width), said)
+
+
+def _reasons(examples: Sequence[Surveyed], names: Sequence[str], image: str) -> Iterator[str]:
+    """Why each feature with the name of a label is none, and in which record."""
+    known = dict.fromkeys((*_TEXTS, *_NUMBERS, *_ONE_HOT, *filter(_is_label_name, names)))
+    for name in known:
+        there = [each for each in examples if name in each]
+        if name == image or not there:
+            continue
+        wrong = [each for each in there if not is_label(each[name])]
+        reason = "has another value in each record, as names of images have"
+        if wrong:
+            why, count = _why_not(wrong[0][name]), f"{len(wrong):,} of {len(examples):,}"
+            reason = f"is no label in {count} records; in record {wrong[0].name} it {why}"
+        elif _width([each[name] for each in there]) == 0 and not _is_single_value(there[0][name]):
+            reason = "has one value in some records and several in others"
+        yield f"“{plain_name(name)}” {reason}"
+
+
+def _is_single_value(feature: Feature) -> bool:
+    return _is_text(feature) or _is_number(feature)
+
+
+def _why_not(feature: Feature) -> str:
+    """Why a feature is no label, as the end of a sentence."""
+    count = len(feature.texts) + len(feature.numbers or ())
+    if not count or feature.texts == (b"",):
+        return "is empty"
+    if count > 1:
+        return f"has {count:,} values"
+    if feature.numbers is not None:
+        return "is a number that is not whole"
+    return f"has {len(feature.texts[0]):,} bytes that are no text of at most {_MAX_TEXT}"
+
+
+class SeveralLabelsError(BadExampleError):
+    """A record has several labels."""
 
 
 def _image_inference(images: Sequence[str], given: Keys) -> Inference:
@@ -77,15 +139,49 @@ def _label_inference(
     same = [name for name in labels[1:] if _are_same(examples, best, name)]
     rivals = [name for name in labels[1:] if name not in same]
     kind = "text" if any(_is_text(e[best]) for e in examples if best in e) else "numbers"
-    evidence = f"{kind}, by its name"
+    evidence = kind + _why(best, rivals)
+    empty = sum(best not in e or not is_label(e[best]) for e in examples)
     if same:
         evidence += f"; {', '.join(map(plain_name, same[:3]))} holds the same classes"
-    doubt = f"{', '.join(map(plain_name, rivals[:3]))} may be meant." if rivals else ""
+    doubts = [f"{list_text(list(map(plain_name, rivals[:3])))} may be meant."] if rivals else []
+    if not _is_named(best) and not given.label:
+        doubts.append("It may say something else about the images.")
+    if empty and len(examples) > 1:
+        doubts.append(f"It is empty or no label in {empty:,} of {len(examples):,} records.")
+    doubts += _incomplete(labels[1:], examples)
+    doubt = " ".join(doubts)
     options = tuple(Option(name, plain_name(name)) for name in (*rivals, *same))
     return Inference(
         "label_feature", "The label feature", plain_name(best), evidence, doubt, "label", options,
         is_told=bool(given.label),
     )  # fmt: skip
+
+
+def _why(name: str, rivals: Sequence[str]) -> str:
+    """Why a feature is taken as the label, as the end of a clause."""
+    if _is_named(name):
+        return ", by its name"
+    return "" if rivals else ", nothing else may be it"
+
+
+def _is_named(name: str) -> bool:
+    """Whether a name says that it is the label."""
+    if name in {*_TEXTS, *_NUMBERS, *_ONE_HOT}:
+        return True
+    word = squeezed(name.rsplit("/", 1)[-1])
+    return LABEL_RANKS.get(word, WEAK_RANK) < WEAK_RANK and word not in _VAGUE
+
+
+def _incomplete(names: Sequence[str], examples: Sequence[Mapping[str, Feature]]) -> Iterator[str]:
+    """A sentence on each other feature with the text of labels that some records lack."""
+    for name in names:
+        there = [example[name] for example in examples if name in example]
+        lacking = len(examples) - sum(map(_is_text, there))
+        if any(map(_is_text, there)) and lacking:
+            yield (
+                f"“{plain_name(name)}” names classes, but {lacking:,} of {len(examples):,} records "
+                "lack it."
+            )
 
 
 def image_of(example: Mapping[str, Feature], key: str) -> bytes:
@@ -96,16 +192,43 @@ def image_of(example: Mapping[str, Feature], key: str) -> bytes:
     return feature.texts[0]
 
 
-def label_of(example: Mapping[str, Feature], key: str) -> str | int:
-    """The label, as text or as a number; raises BadExampleError."""
-    feature = example.get(key, Feature())
-    if _is_text(feature):
-        return normal(plain_name(feature.texts[0]))
+def label_of(example: Mapping[str, Feature], keys: Keys) -> bytes | int:
+    """The label: text as its bytes, b"" for empty text, or a number.
+
+    Raises:
+        SeveralLabelsError: the record has several.
+        BadExampleError: it has none.
+    """
+    feature = example.get(keys.label, Feature())
+    numbers = feature.numbers or ()
+    name = f"the feature “{plain_name(keys.label)}”"
+    if keys.width:
+        if len(numbers) == keys.width and _is_one_hot(feature):
+            return numbers.index(1)
+        if len(numbers) == keys.width and sum(each == 1 for each in numbers) > 1:
+            raise SeveralLabelsError(f"several labels in {name}")
+        raise BadExampleError(f"no one-hot label of {keys.width} classes in {name}")
+    if _is_text(feature) or feature.texts == (b"",):
+        return feature.texts[0].strip()
     if _is_number(feature):
-        return int((feature.numbers or (0,))[0])
-    if _is_one_hot(feature):
-        return (feature.numbers or ()).index(1)
-    raise BadExampleError(f"no label in the feature “{plain_name(key)}”")
+        return int(numbers[0])
+    if len(feature.texts) > 1 or len(numbers) > 1:
+        raise SeveralLabelsError(f"{len(feature.texts) + len(numbers):,} values in {name}")
+    reason = f", which {_why_not(feature)}" if keys.label in example else ""
+    raise BadExampleError(f"no label in {name}{reason}")
+
+
+def is_label(feature: Feature) -> bool:
+    """Whether a feature is a label of any form."""
+    return _is_text(feature) or _is_number(feature) or _is_one_hot(feature)
+
+
+def _width(features: Sequence[Feature]) -> int:
+    """The number of classes of one-hot labels; 0 where some labels have another form."""
+    widths = {len(feature.numbers or ()) for feature in features}
+    if len(widths) == 1 and all(map(_is_one_hot, features)):
+        return widths.pop()
+    return 0
 
 
 def _images(examples: Sequence[Mapping[str, Feature]], names: Sequence[str]) -> list[str]:
@@ -128,17 +251,19 @@ def _is_image(data: bytes) -> bool:
 def _labels(
     examples: Sequence[Mapping[str, Feature]], names: Sequence[str], image: str
 ) -> list[str]:
-    """The features that may be the label: texts first, as they name the class."""
-    found: dict[str, bool] = {}
+    """The features that may be the label: texts first, as they name the class, unless some records
+    have none; what never changes is the last resort.
+    """
+    found: dict[str, tuple[bool, int]] = {}
+    ranked = sorted(filter(_is_label_name, names), key=_rank_of_label)
     for known, is_right in ((_TEXTS, _is_text), (_NUMBERS, _is_number), (_ONE_HOT, _is_one_hot)):
-        ranked = sorted(filter(_is_label_name, names), key=_rank_of_label)
         for name in dict.fromkeys((*known, *ranked)):
             there = [example[name] for example in examples if name in example]
-            if name == image or not there or sum(map(is_right, there)) * 2 <= len(there):
-                continue
-            if not _is_single(there):
-                found.setdefault(name, _is_constant(there))
-    return sorted(found, key=found.__getitem__)  # what never changes is the last resort
+            right = sum(map(is_right, there))
+            is_some = right * 2 > len(there) and (known is not _ONE_HOT or _width(there) > 0)
+            if name != image and there and is_some and not _is_single(there):
+                found.setdefault(name, (_is_constant(there), len(examples) - right))
+    return sorted(found, key=found.__getitem__)
 
 
 def _is_label_name(name: str) -> bool:
@@ -176,12 +301,14 @@ def _are_same(examples: Sequence[Mapping[str, Feature]], one: str, other: str) -
 
 
 def _is_text(feature: Feature) -> bool:
+    """Whether it is text in any encoding: bytes without control characters."""
     if len(feature.texts) != 1 or not 0 < len(feature.texts[0]) <= _MAX_TEXT:
         return False
+    text = feature.texts[0]
     try:
-        return bool(feature.texts[0].decode("utf-8").strip())
+        return bool(text.decode("utf-8").strip())
     except UnicodeDecodeError:
-        return False
+        return min(text) >= ord(" ") and not _is_image(text)
 
 
 def _is_number(feature: Feature) -> bool:

@@ -15,13 +15,30 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.class_names import look_alikes
-from workbench.core.format import plural
+from workbench.core.class_names import normal, unique
+from workbench.core.format import plain_name, plural
+from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
+from workbench.datasets._label_texts import (
+    Label,
+    LabelSettings,
+    decode_labels,
+    missing_labels,
+    untrained,
+)
 from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._look_alikes import class_order, with_look_alikes
 from workbench.datasets._records.example import BadExampleError, Feature, read_example
-from workbench.datasets._records.features import FoundKeys, Keys, find_keys, image_of, label_of
+from workbench.datasets._records.features import (
+    FoundKeys,
+    Keys,
+    SeveralLabelsError,
+    Surveyed,
+    find_keys,
+    image_of,
+    label_of,
+)
 from workbench.datasets._records.frames import read_records
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
@@ -33,14 +50,16 @@ _PER_FOLDER = 1000
 _MOST_BAD = 1000  # records that are named; the others are counted
 _CHECK_EVERY = 64
 _HEAD = max(HEAD_BYTES, 1024)
-_LAYOUT = 2  # raised when what is kept of the records changes
+_LAYOUT = 3  # raised when what is kept of the records changes
 _SURVEYED_FILES, _SURVEYED_RECORDS = 16, 64
 _MISSING = -1
 """The label of records without one, in test parts of TensorFlow Datasets."""
 _MANY = 0.05  # of the records whose label is -1: it may be a class
 
 
-def load_records(ctx: LoadContext, files: Sequence[Path], given: Keys, where: str) -> LoadedData:
+def load_records(
+    ctx: LoadContext, files: Sequence[Path], given: Keys, where: str, params: Params
+) -> LoadedData:
     """The images and labels of TFRecord files.
 
     Args:
@@ -48,19 +67,22 @@ def load_records(ctx: LoadContext, files: Sequence[Path], given: Keys, where: st
         files: The files, in their order.
         given: Features that the user has chosen; "" for those that are found.
         where: How messages name the source.
+        params: How labels are read.
 
     Raises:
         DatasetError: a file is damaged, or there are no images with labels.
     """
-    digest = hashlib.sha256(repr((_LAYOUT, given, [path.name for path in files])).encode())
+    settings = LabelSettings.of(params)
+    names = [path.name for path in files]
+    digest = hashlib.sha256(repr((_LAYOUT, given, settings, names)).encode())
     for path in files:
         digest.update(file_identity(ctx, path).encode())
-    unpacking = _Unpacking(ctx, files, given)
+    unpacking = _Unpacking(ctx, files, given, settings)
     folder, facts = cached_files(ctx, digest.hexdigest(), unpacking.fill, where=where)
-    return _as_data(folder, facts, where)
+    return _as_data(folder, facts, where, params)
 
 
-def _as_data(folder: Path, facts: Mapping[str, Any], where: str) -> LoadedData:
+def _as_data(folder: Path, facts: Mapping[str, Any], where: str, params: Params) -> LoadedData:
     labels = {label for _, label in facts["images"]["train"]}
     everywhere = {label for part in facts["images"].values() for _, label in part}
     if not len(labels) >= 2 or len(everywhere) > MAX_CLASSES:
@@ -74,7 +96,7 @@ def _as_data(folder: Path, facts: Mapping[str, Any], where: str) -> LoadedData:
             expected=f"2 to {MAX_CLASSES:,} classes",
             fix="Choose another feature as the label.",
         )
-    names = sorted(everywhere, key=lambda label: (natural_key(str(label)), str(label)))
+    names = sorted(everywhere, key=_order)
     numbers = {name: number for number, name in enumerate(names)}
     parts = {
         part: FilePart(
@@ -83,27 +105,28 @@ def _as_data(folder: Path, facts: Mapping[str, Any], where: str) -> LoadedData:
         )
         for part, images in facts["images"].items()
     }
-    return LoadedData(
-        class_names=tuple(map(str, names)),
+    shown = unique(list(map(str, names)))
+    occurring = {part: set(each.labels.tolist()) for part, each in parts.items()}
+    lost = untrained(occurring, shown)
+    loaded = LoadedData(
+        class_names=shown,
         train=parts["train"],
         test=parts["test"] if len(parts["test"]) else None,
         validation=parts["validation"] if len(parts["validation"]) else None,
         bad_files=tuple((name, reason) for name, reason in facts["bad_files"]),
         notes=tuple(facts["notes"]),
-        inferences=(*_inferences(facts), *_case(list(map(str, names)))),
+        inferences=(*_inferences(facts), *lost, *class_order(shown)),
     )
+    return with_look_alikes(loaded, shown, params)
+
+
+def _order(label: Label) -> tuple[Any, ...]:
+    """Numbers by their value, then text naturally sorted."""
+    return (0, label) if isinstance(label, int) else (1, natural_key(label), label)
 
 
 def _inferences(facts: Mapping[str, Any]) -> tuple[Inference, ...]:
     return msgspec.convert(facts["inferences"], tuple[Inference, ...])
-
-
-def _case(names: list[str]) -> tuple[Inference, ...]:
-    groups = look_alikes(names)
-    shown = "; ".join(", ".join(group) for group in groups[:3])
-    doubt = "They may be the same class, written in several ways: merge them in that case."
-    inference = Inference("case", "Labels of other case", "classes of their own", shown, doubt)
-    return (inference,) if groups else ()
 
 
 def part_of(path: Path, files: Sequence[Path]) -> str:
@@ -124,12 +147,14 @@ class _Unpacking:
     ctx: LoadContext
     files: Sequence[Path]
     given: Keys
-    images: dict[str, list[tuple[str, str | int]]] = field(
+    settings: LabelSettings
+    images: dict[str, list[tuple[str, bytes | int]]] = field(
         default_factory=lambda: {"train": [], "test": [], "validation": []}
     )
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     num_bad: int = 0
-    num_missing: int = 0
+    num_lacking: int = 0
+    several: list[str] = field(default_factory=list)
     unlabeled: dict[Path, int] = field(default_factory=dict)
     found: FoundKeys | None = None
 
@@ -147,9 +172,10 @@ class _Unpacking:
                     self.unlabeled[path] += 1
                 else:
                     self._take(folder, part, path, record.number, record.data)
-        inferences = [*found.inferences, *self._missing(), *self._parts()]
+        images, inferences = self._labeled(found.keys.label)
+        inferences = [*found.inferences, *inferences, *self._lacking(), *self._parts()]
         return {
-            "images": self.images,
+            "images": images,
             "label": found.keys.label,
             "notes": list(self._notes()),
             "inferences": [asdict(each) for each in inferences],
@@ -162,7 +188,7 @@ class _Unpacking:
         Raises:
             DatasetError: none of the records can be used.
         """
-        examples: dict[Path, list[Mapping[str, Feature]]] = {}
+        examples: dict[Path, list[Surveyed]] = {}
         first: tuple[Path, bytes] | None = None
         is_looked_at = set(self.files[:: max(1, len(self.files) // _SURVEYED_FILES)])
         for path in self.files:
@@ -171,7 +197,12 @@ class _Unpacking:
                 self.ctx.check_cancelled()
                 first = first or (path, record.data)
                 with contextlib.suppress(BadExampleError):
-                    examples.setdefault(path, []).append(_slim(read_example(record.data)))
+                    examples.setdefault(path, []).append(
+                        Surveyed(
+                            _slim(read_example(record.data)),
+                            f"{path.name}, record {record.number:,},",
+                        )
+                    )
         if first is None:
             raise DatasetError("The TFRecord files are empty.", where=str(self.files[0]))
         try:
@@ -179,12 +210,10 @@ class _Unpacking:
             found = find_keys(self._of_training(examples), self.given)
         except BadExampleError as error:
             raise self._refused(*first, error) from None
-        self._find_unlabeled(examples, found.keys.label)
+        self._find_unlabeled(examples, found.keys)
         return found
 
-    def _of_training(
-        self, examples: Mapping[Path, list[Mapping[str, Feature]]]
-    ) -> list[Mapping[str, Feature]]:
+    def _of_training(self, examples: Mapping[Path, list[Surveyed]]) -> list[Surveyed]:
         """Those of the training part, by which features are found; all of them without one."""
         chosen = [
             e
@@ -194,12 +223,10 @@ class _Unpacking:
         ]
         return chosen or [each for some in examples.values() for each in some]
 
-    def _find_unlabeled(
-        self, examples: Mapping[Path, list[Mapping[str, Feature]]], label: str
-    ) -> None:
+    def _find_unlabeled(self, examples: Mapping[Path, list[Surveyed]], keys: Keys) -> None:
         """Files none of whose first records has a label, while others have one."""
         without = [
-            path for path, some in examples.items() if not any(_has_label(e, label) for e in some)
+            path for path, some in examples.items() if not any(_has_label(e, keys) for e in some)
         ]
         if len(without) < len(examples):
             self.unlabeled = dict.fromkeys(without, 0)
@@ -210,14 +237,9 @@ class _Unpacking:
         try:
             example = read_example(data)
             image = image_of(example, keys.image)
-            label = label_of(example, keys.label)
+            label = label_of(example, keys)
         except BadExampleError as error:
-            self.num_bad += 1
-            if len(self.bad_files) < _MOST_BAD:
-                self.bad_files.append((f"{path.name}, record {number:,}", f"It has {error}."))
-            return
-        if label == _MISSING:
-            self.num_missing += 1
+            self._skip(f"{path.name}, record {number:,}", error)
             return
         images = self.images[part]
         suffix = _SUFFIXES.get(sniff(image[:HEAD_BYTES]), "")
@@ -226,6 +248,16 @@ class _Unpacking:
             (folder / name).parent.mkdir(parents=True)
         (folder / name).write_bytes(image)
         images.append((name, label))
+
+    def _skip(self, name: str, error: BadExampleError) -> None:
+        """Notes a record that is not used."""
+        self.num_bad += 1
+        if isinstance(error, SeveralLabelsError):
+            self.several.append(name)
+        elif "label" in str(error):
+            self.num_lacking += 1
+        if len(self.bad_files) < _MOST_BAD:
+            self.bad_files.append((name, f"It has {error}."))
 
     def _notes(self) -> Iterator[str]:
         """What is not used."""
@@ -238,13 +270,48 @@ class _Unpacking:
             number = sum(self.unlabeled.values())
             yield f"Records without labels, not used: {number:,} (all of {shown})."
 
-    def _missing(self) -> Iterator[Inference]:
-        """Records whose label is -1."""
-        if self.num_missing:
-            used = sum(map(len, self.images.values()))
-            doubt = "It may be a class." if self.num_missing >= _MANY * used else ""
-            evidence = f"{plural(self.num_missing, 'record')}, not used"
-            yield Inference("missing_labels", "The label -1", "no label", evidence, doubt)
+    def _labeled(self, feature: str) -> tuple[dict[str, list[tuple[str, Label]]], list[Inference]]:
+        """The images whose label is a class, with it as text or as a number."""
+        self._refuse_several(feature)
+        where = str(self.files[0])
+        counts = Counter(label for images in self.images.values() for _, label in images)
+        raw = [label for label in counts if isinstance(label, bytes)]
+        texts, decoded = decode_labels(raw, self.settings, where) if raw else ({}, ())
+        forms: dict[bytes | int, Label] = {
+            label: normal(texts[label]) if isinstance(label, bytes) else label for label in counts
+        }
+        total: Counter[Label] = Counter()
+        for label, count in counts.items():
+            total[forms[label]] += count
+        absent, missing = missing_labels(total, self.settings, noun="record", none={_MISSING})
+        labeled = {
+            part: [(name, forms[each]) for name, each in images if forms[each] not in absent]
+            for part, images in self.images.items()
+        }
+        return labeled, [*decoded, *missing]
+
+    def _refuse_several(self, feature: str) -> None:
+        """Raises DatasetError where many records have several labels."""
+        used = sum(map(len, self.images.values()))
+        if len(self.several) > _MANY * used:
+            raise DatasetError(
+                "Records have several labels.",
+                where=str(self.files[0]),
+                received=f"{plural(len(self.several), 'record')} with several values of "
+                f"“{plain_name(feature)}”; the first: {self.several[0]}",
+                expected="one label for each record",
+                fix="Classification with several labels an image is not supported. Choose another "
+                "feature as the label.",
+            )
+
+    def _lacking(self) -> Iterator[Inference]:
+        """Records that are not used because of their labels."""
+        number = self.num_lacking + len(self.several)
+        if number:
+            some = f"{len(self.several):,} have several. " if self.several else ""
+            doubt = f"{some}A class may be lost: see the records that cannot be used."
+            evidence = f"{plural(number, 'record')}, not used"
+            yield Inference("unlabeled", "Records without one label", "left out", evidence, doubt)
 
     def _parts(self) -> Iterator[Inference]:
         """Which files are which part, where there are several."""
@@ -263,11 +330,12 @@ class _Unpacking:
         listed = ", ".join(f"{name} ({feature.words()})" for name, feature in found)
         plain = "".join(c if c.isprintable() else "?" for c in listed)
         return DatasetError(
-            f"The first record cannot be used: {error}.",
+            f"The records cannot be used: {error}.",
             where=str(path),
             received=plain[:400] or "bytes that are no tf.train.Example",
             expected="features with an encoded image and a label (text, a number or one-hot)",
-            fix="Choose the features of the image and the label.",
+            fix="Choose the features of the image and the label: "
+            f'"tfrecord:{path.name}?image=NAME&label=NAME".',
         )
 
 
@@ -279,9 +347,11 @@ def _slim(example: Mapping[str, Feature]) -> dict[str, Feature]:
     }
 
 
-def _has_label(example: Mapping[str, Feature], key: str) -> bool:
-    """Whether a record has a label, and not -1."""
+def _has_label(example: Mapping[str, Feature], keys: Keys) -> bool:
+    """Whether a record has a label, or several, and not -1."""
     try:
-        return label_of(example, key) != _MISSING
+        return label_of(example, keys) not in {_MISSING, b""}
+    except SeveralLabelsError:
+        return True
     except BadExampleError:
         return False

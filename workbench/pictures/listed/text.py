@@ -254,3 +254,8 @@ def refused(path: Path, received: str, expected: str = EXPECTED, fix: str = "") 
         or "Write it as text, one image per line, for example photos/1.jpg,rose or "
         "photos/1.jpg,rose,train",
     )
+
+
+def likely_encoding(texts: Iterable[bytes]) -> tuple[str, str]:
+    """The likeliest encoding of texts that are not all UTF-8, and why."""
+    return _encoding(b"\n".join(texts))
