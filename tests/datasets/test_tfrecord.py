@@ -345,7 +345,7 @@ def test_bytes_that_are_no_utf8_keep_their_classes(tmp_path, ctx):
         ([[0, 1, 0], [1, 1, 0]] * 4, "3 values"),
         ([[0, 1], [0, 0, 1]] * 4, "several in others"),
         ([[b"cat", b"dog"], b"cat", b"dog"] * 4, "Records have several labels"),
-        ([0.5, 1.5] * 4, "not whole"),
+        ([0.5, 1.5] * 4, "not a whole number"),
         ([b"", b"", b"cat"] * 4, "is empty"),
         ([b"\x00\xff", b"\x01\xff"] * 4, "no text"),
     ],

@@ -12,6 +12,9 @@ from tests.foreign.judged import Case, Written, pixels
 
 Array = np.ndarray[Any, Any]
 
+POLISH = ("łaba", "pies", "żaba")
+FRENCH = ("chêne", "érable", "pin")
+
 _COUNTS = {"train": 30, "test": 9, "validation": 12}
 NAMES = ("0", "1", "2")
 
@@ -82,6 +85,20 @@ LABELS: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...]]] = {
     "text": (lambda y: np.array(["cat", "dog", "fox"])[y], ("cat", "dog", "fox")),
     "bytes": (lambda y: np.array([b"cat", b"dog", b"fox"])[y], ("cat", "dog", "fox")),
     "negative": (lambda y: y - 1, ("-1", "0", "1")),
+    "text digits": (lambda y: np.array(["2", "10", "1"])[y], ("2", "10", "1")),
+    "Central European bytes": (
+        lambda y: np.array([name.encode("cp1250") for name in POLISH])[y],
+        POLISH,
+    ),
+    "Western European bytes": (
+        lambda y: np.array([name.encode("cp1252") for name in FRENCH])[y],
+        FRENCH,
+    ),
+    "255": (lambda y: np.where(y == 2, 255, y), ("0", "1", "255")),
+    "-999": (lambda y: np.where(y == 2, -999, y), ("0", "1", "-999")),
+    "None": (lambda y: np.array(["cat", "dog", "None"])[y], ("cat", "dog", "None")),
+    "two forms": (lambda y: np.array(["1", "1.0", "2"])[y], ("1", "1.0", "2")),
+    "two spellings": (lambda y: np.array(["Cat", "cat", "dog"])[y], ("Cat", "cat", "dog")),
 }
 
 

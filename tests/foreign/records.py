@@ -15,6 +15,7 @@ from workbench.pictures.png import png_bytes
 Record = dict[str, Any]
 
 NAMES = ("cat", "dog", "fox")
+POLISH = ("łaba", "pies", "żaba")
 DIGITS = ("0", "1", "2")
 _EACH = 9
 
@@ -33,6 +34,13 @@ def cases() -> Iterator[Case]:
     yield _case("running number", "image", {"id": "running", "label": "number"}, DIGITS)
     yield _case("only a running number", "image", {"label": "running"}, DIGITS)
     yield _case("from 1", "image", {"label": "one"}, ("1", "2", "3"))
+    yield _case("Central European bytes", "image", {"label": "cp1250"}, POLISH)
+    yield _case("text that some lack", "image", {"text": "some", "label": "number"}, DIGITS)
+    yield _case("one or two labels", "image", {"label": "several"}, DIGITS)
+    yield _case("several labels", "image", {"label": "pairs"}, DIGITS)
+    yield _case("two spellings", "image", {"label": "case"}, ("Cat", "cat", "dog"))
+    yield _case("a class 255", "image", {"label": "filler"}, ("0", "1", "255"))
+    yield _case("a class None", "image", {"label": "none"}, ("cat", "dog", "None"))
     yield _case("no label at all", "image", {"height": "height"}, DIGITS)
     for files in (("train.tfrec", "test.tfrec"), ("flowers-train.tfrecord", "flowers-test.tfrecord"),
                   ("train-00000-of-00001", "validation-00000-of-00001"),
@@ -50,6 +58,13 @@ def _record(image: str, labels: Mapping[str, str], label: int, number: int, part
         "running": number,
         "one": label + 1,
         "height": 12,
+        "cp1250": POLISH[label].encode("cp1250"),
+        "some": NAMES[label].encode() if label else b"",
+        "several": [label, 2] if number == 4 else label,
+        "pairs": [label, (label + 1) % 3],
+        "case": (b"Cat", b"cat", b"dog")[label],
+        "filler": (0, 1, 255)[label],
+        "none": (b"cat", b"dog", b"None")[label],
     }
     record: Record = {name: values[kind] for name, kind in labels.items()}
     return {image: png_bytes(pixels(part, label, number)), **record}

@@ -21,7 +21,7 @@ from workbench.core.specs import (
 )
 from workbench.datasets._chosen_file import chosen_file
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._labels.values import MAX_CLASSES
 from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key

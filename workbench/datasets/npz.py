@@ -17,8 +17,8 @@ import numpy as np
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
-from workbench.datasets._label_texts import ENCODING, FIRST, MISSING_LABELS, LabelSettings
-from workbench.datasets._label_values import read_labels
+from workbench.datasets._labels.texts import ENCODING, FIRST, MISSING_LABELS, LabelSettings
+from workbench.datasets._labels.values import read_labels
 from workbench.datasets._look_alikes import LOOK_ALIKES, with_look_alikes
 from workbench.datasets._npz_arrays import AXES, IMAGES, LABELS, PARTS, choose_arrays
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member

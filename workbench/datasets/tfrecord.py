@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.core.params import Params, PathParam, TextParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import FIT
-from workbench.datasets._label_texts import ENCODING, MISSING_LABELS
+from workbench.datasets._labels.texts import ENCODING, MISSING_LABELS
 from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.places import address_hosts, record_files

@@ -115,7 +115,7 @@ def _why_not(feature: Feature) -> str:
     if count > 1:
         return f"has {count:,} values"
     if feature.numbers is not None:
-        return "is a number that is not whole"
+        return "is a float, not a whole number"
     return f"has {len(feature.texts[0]):,} bytes that are no text of at most {_MAX_TEXT}"
 
 

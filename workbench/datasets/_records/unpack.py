@@ -20,14 +20,14 @@ from workbench.core.format import plain_name, plural
 from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
-from workbench.datasets._label_texts import (
+from workbench.datasets._labels.texts import (
     Label,
     LabelSettings,
     decode_labels,
     missing_labels,
     untrained,
 )
-from workbench.datasets._label_values import MAX_CLASSES
+from workbench.datasets._labels.values import MAX_CLASSES
 from workbench.datasets._look_alikes import class_order, with_look_alikes
 from workbench.datasets._records.example import BadExampleError, Feature, read_example
 from workbench.datasets._records.features import (
@@ -200,7 +200,7 @@ class _Unpacking:
                     examples.setdefault(path, []).append(
                         Surveyed(
                             _slim(read_example(record.data)),
-                            f"{path.name}, record {record.number:,},",
+                            f"{record.number:,} of {path.name}",
                         )
                     )
         if first is None:

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.core.class_names import normal, unique
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference, Option
-from workbench.datasets._label_texts import (
+from workbench.datasets._labels.texts import (
     FIRST,
     LabelSettings,
     decode_labels,

@@ -1,0 +1,1 @@
+"""Labels of arrays and records as classes."""
