@@ -228,9 +228,10 @@ def _odd() -> Iterator[Case]:
     for column in ("valid", "train", "test"):
         columns = {"path": _paths(), "label": LABELS, column: usable}
         yield _case(f"{column} says something else", Table(columns))
-    corrected = {"path": _paths(), "label": LABELS[::-1], "label_corrected": LABELS}
+    wrong = ("dog", *LABELS[1:])
+    corrected = {"path": _paths(), "label": wrong, "label_corrected": LABELS}
     yield _case("label, label_corrected", Table(corrected))
-    formulas = tuple(f'="{label}"' for label in LABELS)
+    formulas = tuple(f'=""{label}""' for label in LABELS)
     yield _case("formulas of text", Table({"path": _paths(), "label": formulas}))
     unnamed = {"a": _paths(), "b": LABELS}
     yield _case("columns a and b", Table(unnamed))
