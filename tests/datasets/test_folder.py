@@ -215,3 +215,39 @@ def test_names_that_are_no_text_can_be_stored(tmp_path):
     data = load(tmp_path)
     assert sorted(data.class_names) == ["?b", "a?[31m?", "caf?"]
     assert len(data.train) == 6
+
+
+@pytest.mark.parametrize(
+    ("image", "mask"),
+    [
+        ("{} ({})", "{} ({})_mask"),
+        ("{} ({})", "{} ({})_mask_1"),
+        ("{}{}_rgb", "{}{}_depth"),
+        ("{}_{}", "{}_{}-seg"),
+        ("{}.{}.Image", "{}.{}.GT"),
+        ("{}{}", "mask_{}{}"),
+    ],
+)
+def test_masks_beside_their_images_are_set_aside(tmp_path, image, mask):
+    for name in ("benign", "normal"):
+        (tmp_path / name).mkdir()
+        for number in range(3):
+            for stem in (image, mask):
+                (tmp_path / name / f"{stem.format(name, number)}.png").write_bytes(PNG)
+    data = load(tmp_path)
+    names = {Path(path).stem for path in data.train.paths}
+    assert names == {image.format(n, k) for n in ("benign", "normal") for k in range(3)}
+    said = next(each for each in data.inferences if each.key == "aside_files")
+    assert (said.doubt, said.param) == ("They are 6 images.", "aside")
+    spec = all_datasets()["folder"]
+    params = {"path": str(tmp_path), "aside": said.options[0].value}
+    assert len(spec.load(PlainContext(Path("unused")), params).train) == 12
+
+
+@pytest.mark.parametrize("stems", [("1_mask", "2_mask"), ("mask", "no_mask"), ("a_label", "b")])
+def test_names_of_masks_without_their_images_are_images(tmp_path, stems):
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+        for stem in stems:
+            (tmp_path / name / f"{stem}.png").write_bytes(PNG)
+    assert len(load(tmp_path).train) == 4

@@ -11,7 +11,7 @@ from tests.datasets.foreign_archives import ForeignArchive, archives, unicode_pa
 from tests.datasets.foreign_layout import PNG, counts_of, same_counts
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets
-from workbench.datasets._archives.names import ENCODINGS, find_encoding
+from workbench.datasets._archives.names import ENCODINGS, find_encoding, has_inner_capital
 
 ALL = list(archives())
 SAMPLE = ALL[::4]
@@ -116,3 +116,15 @@ def test_few_letters_are_doubtful():
 def test_bytes_that_are_no_text_are_shown_one_by_one():
     found = find_encoding([b"\x84\x01/1.png"], is_dos=True)
     assert (found.key, found.others, found.example) == ("cp437", (), "ä\x01")
+
+
+def test_a_capital_inside_of_a_word_is_doubtful(tmp_path):
+    names = ("ch\u00eane", "h\u00eatre", "\u00e9rable")
+    path = tmp_path / "trees.zip"
+    write_zip(path, {f"{name}/1.png".encode("mac_roman"): PNG for name in names})
+    assert set(load(path).class_names) == {*names}
+    write_zip(path, {f"{name}/1.png".encode(): PNG for name in ("ch\u00c9ne", "h\u00eatre")})
+    (said,) = (each for each in load(path).inferences if each.key == "names")
+    assert "A capital inside of a word is unusual." in said.sentence
+    assert has_inner_capital("ch\u00c9ne")
+    assert not has_inner_capital("\u00c9rable McIntosh")

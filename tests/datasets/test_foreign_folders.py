@@ -12,7 +12,7 @@ from tests.datasets.foreign_folders import layouts
 from tests.datasets.foreign_layout import Layout, counts_of, judged
 from workbench.core.specs import ArrayPart, LoadedData
 from workbench.datasets import all_datasets
-from workbench.datasets._look_alikes import with_look_alikes
+from workbench.datasets._look_alikes import class_order, with_look_alikes
 from workbench.errors import DatasetError
 
 
@@ -231,3 +231,15 @@ def test_look_alikes_of_arrays_are_merged_too():
 )
 def test_joined_classes_are_in_the_order_of_people(tmp_path, words, how):
     assert load(written(tmp_path, words), **how).class_names == ("ash", "bee", "oak")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("class 2", "class 10"), "numbers by their value"),
+        (("owl", "cat"), "as their folders or the source have it"),
+    ],
+)
+def test_the_order_of_classes_is_said_as_it_is(names, words):
+    (order,) = class_order(names)
+    assert order.evidence.startswith(words)

@@ -14,7 +14,8 @@ from tests.foreign.judged import Case, Written
 
 ENCODED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "german": (("Gänseblümchen", "Löwenzahn", "Übrige"), ("utf-8", "cp850", "cp437", "cp1252")),
-    "french": (("Été", "Forêt", "Garçon"), ("utf-8", "cp850")),
+    "french": (("Été", "Forêt", "Garçon"), ("utf-8", "cp850", "mac_roman")),
+    "trees": (("chêne", "érable", "hêtre"), ("utf-8", "cp850", "mac_roman")),
     "chinese": (("玫瑰花", "蒲公英", "向日葵"), ("utf-8", "gbk", "big5")),
     "japanese": (("バラの花", "たんぽぽ", "ひまわり"), ("utf-8", "shift_jis")),
     "russian": (("Ромашка", "Одуванчик", "Роза"), ("utf-8", "cp866", "cp1251")),

@@ -63,6 +63,7 @@ def cases() -> Iterator[Case]:
     for key, names in NAMES.items():
         for around in ("", "dataset", "archive/images", "data/data"):
             yield _case(f"{key} below “{around}”", names, partial(classes, around=around))
+    yield _case("masks beside their images", NAMES["words"], _masks)
     for folders in PARTS:
         for key in ("words", "umlauts", "numbers"):
             yield _case(f"parts {folders}, {key}", NAMES[key], partial(parts, folders=folders))
@@ -81,6 +82,14 @@ def cases() -> Iterator[Case]:
         )
     for name, fill in _SPECIAL.items():
         yield _case(name, NAMES["words"], fill)
+
+
+def _masks(written: Written) -> None:
+    """Class folders whose images have masks beside them."""
+    for label, name in enumerate(written.names):
+        for number in range(_EACH):
+            written.image(f"{name}/{name} ({number}).png", label, number)
+            written.loose(f"{name}/{name} ({number})_mask.png", number)
 
 
 def _case(name: str, names: tuple[str, ...], fill: Fill) -> Case:

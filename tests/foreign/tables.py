@@ -219,6 +219,20 @@ def _odd() -> Iterator[Case]:
     yield _case("class number, name", Table(folded))
     ids = {"class id": NUMBERS, "filepaths": _paths(), "labels": LABELS, "data set": PARTS}
     yield _case("birds of a contest", Table(ids, parts=PARTS))
+    for word in ("#NV", "#REF!", "-1", "-99", "k.A."):
+        gone = tuple(word if n == 4 else label for n, label in enumerate(LABELS))
+        yield Case(
+            "tables", f"a label is {word}", _Missing({"path": _paths(), "label": gone}).write
+        )
+    usable = tuple(("yes", "no", "yes", "yes")[n % 4] for n in range(_COUNT))
+    for column in ("valid", "train", "test"):
+        columns = {"path": _paths(), "label": LABELS, column: usable}
+        yield _case(f"{column} says something else", Table(columns))
+    wrong = ("dog", *LABELS[1:])
+    corrected = {"path": _paths(), "label": wrong, "label_corrected": LABELS}
+    yield _case("label, label_corrected", Table(corrected))
+    formulas = tuple(f'=""{label}""' for label in LABELS)
+    yield _case("formulas of text", Table({"path": _paths(), "label": formulas}))
     unnamed = {"a": _paths(), "b": LABELS}
     yield _case("columns a and b", Table(unnamed))
     missing = tuple("nan" if n == 4 else label for n, label in enumerate(LABELS))

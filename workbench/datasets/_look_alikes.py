@@ -15,6 +15,7 @@ from workbench.core.class_names import look_alikes
 from workbench.core.format import plain_name
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import ArrayPart, FilePart, Inference, LoadedData, Option, Part
+from workbench.pictures.folders import natural_key
 
 LOOK_ALIKES = ChoiceParam(
     "look_alikes",
@@ -121,7 +122,14 @@ def class_order(names: Sequence[str]) -> tuple[Inference, ...]:
         "class_order",
         "The order of the classes",
         f"{shown}, …" if len(names) > _ORDERED else shown,
-        "numbers by their value, without regard to case; Keras and scikit-learn sort by the codes "
-        f"of letters: {other}{', …' if len(names) > _ORDERED else ''}",
+        f"{_order_words(names)}; Keras and scikit-learn sort by the codes of letters: "
+        f"{other}{', …' if len(names) > _ORDERED else ''}",
     )
     return (order,)
+
+
+def _order_words(names: Sequence[str]) -> str:
+    """By what the classes are in order."""
+    if list(names) == sorted(names, key=natural_key):
+        return "numbers by their value, without regard to case"
+    return "as their folders or the source have it"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 ENCODINGS: Mapping[str, str] = {
     "utf-8": "UTF-8",
@@ -20,6 +21,7 @@ ENCODINGS: Mapping[str, str] = {
     "cp850": "CP850, western Europe",
     "cp437": "CP437, DOS",
     "cp1252": "Windows-1252, western Europe",
+    "mac_roman": "Mac Roman, western Europe",
     "cp866": "CP866, Cyrillic",
     "cp1251": "Windows-1251, Cyrillic",
     "koi8-r": "KOI8-R, Russian",
@@ -81,6 +83,7 @@ _RARE = frozenset("ъёэщцћђѓѕќљњџґюф")
 
 _ALPHABETS: Mapping[str, Mapping[str, float]] = {
     **dict.fromkeys(("cp850", "cp437", "cp1252", "cp852", "cp1250", "cp857", "cp1254"), _LATIN),
+    "mac_roman": _LATIN,
     **dict.fromkeys(("cp866", "cp1251", "koi8-r"), _CYRILLIC),
     **dict.fromkeys(("cp737", "cp1253", "cp862", "cp1255", "cp1256", "cp874"), _OTHER_SCRIPTS),
     "utf-8": {**_LATIN, **_CYRILLIC, **_OTHER_SCRIPTS},
@@ -138,11 +141,16 @@ def find_encoding(names: Sequence[bytes], *, is_dos: bool) -> NameEncoding:
         if texts[key] != texts[best]
         and (scores[best] - scores[key] < close or (is_weak and scores[key] > 0))
     ]
+    example = next(filter(has_inner_capital, texts[best]), texts[best][0])
     shown = dict.fromkeys(tuple(texts[key]) for key in others)
     first = {tuple(texts[key]): key for key in reversed(others)}
-    return NameEncoding(
-        best, tuple(first[text] for text in shown)[:_OTHERS], texts[best][0], len(names)
-    )
+    return NameEncoding(best, tuple(first[text] for text in shown)[:_OTHERS], example, len(names))
+
+
+def has_inner_capital(name: str) -> bool:
+    """Whether a capital that is not ASCII is behind a small letter, as of a wrong encoding."""
+    pairs = pairwise(name)
+    return any(one.islower() and two.isupper() and not two.isascii() for one, two in pairs)
 
 
 def _decoded(pieces: Iterable[bytes], encoding: str) -> list[str] | None:

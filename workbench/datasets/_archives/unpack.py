@@ -23,7 +23,12 @@ from typing import Any, Literal
 from workbench.core.format import plural
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import Inference, LoadContext, LoadedData, Option
-from workbench.datasets._archives.names import ENCODINGS, NameEncoding, find_encoding
+from workbench.datasets._archives.names import (
+    ENCODINGS,
+    NameEncoding,
+    find_encoding,
+    has_inner_capital,
+)
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
@@ -116,12 +121,15 @@ def _names_inference(names: Mapping[str, Any], encoding: str) -> tuple[Inference
     is_told = encoding != NAMES.default
     listed = [NAMES.default] if is_told else others or [k for k in ENCODINGS if k != taken]
     read = ", ".join(title(key).partition(",")[0] for key in others)
+    doubts = [f"It may as well be {read}."] if others else []
+    if has_inner_capital(str(names["example"])):
+        doubts.append("A capital inside of a word is unusual.")
     inference = Inference(
         "names",
         "The names of files and folders",
         title(taken),
         f"{number} do{'es' if int(names['count']) == 1 else ''} not say; so it is {example}",
-        f"It may as well be {read}." if others else "",
+        " ".join(doubts),
         param=NAMES.key,
         options=tuple(Option(key, title(key)) for key in listed),
         is_told=is_told,

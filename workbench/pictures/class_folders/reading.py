@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from workbench.core.class_names import Key, KnownNames, matched, unique_paths
 from workbench.core.format import plain_name, plural
@@ -38,11 +38,13 @@ from workbench.pictures.class_folders.tree import Branch, end_of, other_files, o
 from workbench.pictures.class_folders.unused import (
     aside_inference,
     hint,
+    masks_inference,
     part_words,
     quoted,
     short,
     unused_notes,
 )
+from workbench.pictures.class_folders.words import made_of_others
 from workbench.pictures.folders import entry_order
 
 
@@ -99,6 +101,7 @@ class _Reader:
         self._begin = Beginning(tree, how)
         self._aside, self._inferences = self._begin.aside, self._begin.inferences
         self._notes: list[str] = []
+        self._masks: list[str] = []
         self._files: dict[PartName, dict[str, list[str]]] = {
             "train": {}, "test": {}, "validation": {},
         }  # fmt: skip
@@ -118,6 +121,8 @@ class _Reader:
         if self._aside:
             unused = {each.path: each for each in self._aside}
             self._inferences.append(aside_inference(list(unused.values())))
+        if self._masks:
+            self._inferences.append(masks_inference(self._masks))
         self._inferences += other_files(self._tree)
         return self._listed(start)
 
@@ -329,7 +334,16 @@ class _Reader:
         for branch in branches:
             if branch.path not in self._used:
                 self._used.add(branch.path)
-                files.extend(branch.pictures)
+                files.extend(self._without_masks(branch))
+
+    def _without_masks(self, branch: Branch) -> list[str]:
+        """The images of a folder without the masks and the like beside them."""
+        if self._how.has_aside:
+            return list(branch.pictures)
+        masks = made_of_others(PurePath(file).stem for file in branch.pictures)
+        is_mask = {file: PurePath(file).stem in masks for file in branch.pictures}
+        self._masks += [file for file in branch.pictures if is_mask[file]]
+        return [file for file in branch.pictures if not is_mask[file]]
 
     # names of files ------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.core.class_names import Key
@@ -63,6 +63,19 @@ def aside_inference(aside: list[Branch]) -> Inference:
         f"not used: {quoted(names)}",
         "their names say that they hold something made of the images",
         f"They hold {plural(count, 'image')}.",
+        param="aside",
+        options=(Option("use", "all images, these too"),),
+    )
+
+
+def masks_inference(files: Sequence[str]) -> Inference:
+    """That masks and the like beside their images are not used."""
+    return Inference(
+        "aside_files",
+        "Files beside their images",
+        f"not used: {quoted([Path(file).name for file in files])}",
+        "they are named after an image beside them, as masks and depth maps are",
+        f"They are {plural(len(files), 'image')}.",
         param="aside",
         options=(Option("use", "all images, these too"),),
     )

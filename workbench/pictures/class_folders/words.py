@@ -151,6 +151,35 @@ def without_aside_word(name: str) -> tuple[str, ...]:
     return tuple(before) if last in _ASIDE else ()
 
 
+_MADE = _ASIDE - _set("augmented augmentation aug grayscale gray") - {"grey", "greyscale"}
+_PHOTO = _set("rgb image img color original photo picture raw") | {"colour", ""}
+_BEHIND = re.compile(rf"(.+?)[-_. ]+({'|'.join(sorted(_MADE))})([-_. ]*\d+)?", re.IGNORECASE)
+_BEFORE = re.compile(rf"({'|'.join(sorted(_MADE))})[-_. ]+(.+)", re.IGNORECASE)
+_END = re.compile(r"(.*?)(?:[-_. ]+([a-z]+))?", re.IGNORECASE)
+
+
+def made_of_others(stems: Iterable[str]) -> set[str]:
+    """The names, without endings, of masks and the like that are beside their image: "1_mask"
+    beside "1", "2_depth" beside "2_rgb", "mask_3" beside "3".
+    """
+    stems = list(stems)
+    made = {stem: _of_image(stem) for stem in stems}
+    images = {stem.casefold() for stem in stems if not made[stem]}
+    for stem in stems:
+        found = _END.fullmatch(stem)
+        if not made[stem] and found and (found[2] or "").casefold() in _PHOTO:
+            images.add(found[1].casefold())
+    return {stem for stem, image in made.items() if image and image.casefold() in images}
+
+
+def _of_image(stem: str) -> str:
+    """The name of the image that a mask is named after; "" for another name."""
+    if found := _BEHIND.fullmatch(stem):
+        return found[1]
+    found = _BEFORE.fullmatch(stem)
+    return found[2] if found else ""
+
+
 def are_moments(names: Iterable[str]) -> bool:
     """Whether names are years or dates, as photos are filed: "2019", "2019-07-01"."""
     names = list(names)
