@@ -205,6 +205,9 @@ def _reconciled(ranges: dict[str, Range], known: Mapping[str, Evidence]) -> dict
         return dict.fromkeys(ranges, wide)
     texts = ", ".join(f"{range_words(each.text)} in {name}" for name, each in ranges.items())
     doubt = f"The arrays have several ranges: {texts}."
+    if is_one_type and wide.text == "0-255":  # bytes: a part that happens to be dark
+        others = tuple(dict.fromkeys((*(o for each in ranges.values() for o in each.others), EACH)))
+        return dict.fromkeys(ranges, Range(wide.low, wide.high, doubt, others))
     return {
         name: Range(each.low, each.high, f"{doubt} {each.doubt}".strip(), each.others)
         for name, each in ranges.items()

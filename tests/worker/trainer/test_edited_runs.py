@@ -67,7 +67,7 @@ def test_a_run_trains_on_edited_data_and_is_evaluated_on_its_own(train_here, ser
     card = trained.run.model_card()
     assert edits_of(card.dataset["edits"]) == project.edits
     answer = service.done(Evaluate, model=str(trained.run.path))
-    assert np.sum(answer.confusion) == ready.num_test
+    assert answer.count == ready.num_test
     assert answer.accuracy == pytest.approx(trained.training.test.accuracy)
 
 

@@ -88,8 +88,8 @@ def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
 ):
     classes, path = 1_000, tmp_path / "many.npz"
     names = [f"{number:03} ".ljust(99, "x") + "." for number in range(classes)]
-    pictures = np.zeros((classes, 8, 8, 1), np.uint8)
-    labels = np.arange(classes)
+    pictures = np.zeros((2 * classes, 8, 8, 1), np.uint8)
+    labels = np.arange(2 * classes) // 2
     np.savez(path, x_train=pictures, y_train=labels, x_test=pictures, y_test=labels,
              class_names=np.array(names))  # fmt: skip
     trained = train_here(small_project(data=path, classes=classes, epochs=1, validation="none"))
