@@ -149,7 +149,8 @@ def test_names_that_look_alike_are_doubtful_and_can_be_merged(tmp_path):
     doubt = next(each for each in data.inferences if each.key == "look_alikes")
     assert doubt.is_doubtful
     assert doubt.evidence == (
-        "“Rose” and “rose” differ in case, spaces, invisible marks or “copy” only"
+        "“Rose” and “rose” differ in case, spaces, invisible marks, “copy” or the form of a "
+        "number only"
     )
     merged = load(folder, look_alikes="merge")
     assert counts_of(merged) == {"Rose": (6, 2, 0), "tulip": (3, 2, 0)}

@@ -263,3 +263,12 @@ def naive_noise(chances, labels, rounds=40):
         fit += np.log(sum(parts))
         wrong.append(1 - parts[labels[at]] / sum(parts))
     return fit, np.array(rates), np.array(wrong)
+
+
+def test_rows_are_turned_into_a_space_of_their_number_and_keep_their_angles():
+    """Fewer images than features, as those of a larger backbone have."""
+    features = np.random.default_rng(3).normal(size=(12, 40)).astype(np.float32)
+    turned = module._standardized(features)
+    assert turned.shape == (12, 13)
+    scaled = (features - features.mean(axis=0)) / (features.std(axis=0) * np.sqrt(40))
+    assert turned[:, :-1] @ turned[:, :-1].T == pytest.approx(scaled @ scaled.T, abs=1e-5)

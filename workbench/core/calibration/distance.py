@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -137,13 +138,14 @@ def _tolerance_rank(number: int) -> int:
     """Rank of the value that at least LEAST_KEPT of all are within, nine times in ten: a
     nonparametric tolerance limit (Wilks, 1941). The highest rank where there is none.
     """
-    beyond = 0.0  # the probability that so many of `number` or more are within LEAST_KEPT of all
-    for rank in range(number, 0, -1):
-        share = LEAST_KEPT**rank * (1 - LEAST_KEPT) ** (number - rank)
-        beyond += math.comb(number, rank) * share
-        if beyond > _RISK:
-            return min(number, rank + 1)
-    return 1
+    ranks = range(number, 0, -1)
+    shares = (
+        math.comb(number, rank) * LEAST_KEPT**rank * (1 - LEAST_KEPT) ** (number - rank)
+        for rank in ranks
+    )
+    # The probability that so many of `number` or more are within LEAST_KEPT of all.
+    beyond = zip(ranks, accumulate(shares), strict=True)
+    return next((min(number, rank + 1) for rank, total in beyond if total > _RISK), 1)
 
 
 def unit_rows(hidden: Floats | Halves) -> Floats:
