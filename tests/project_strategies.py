@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+from functools import partial
+
 from hypothesis import strategies as st
 
 from workbench.core.network.graph import TRAININGS, Edge, Graph, Node
@@ -57,14 +60,15 @@ def graphs(draw, max_nodes=5):
 
 contents = st.from_regex(rf"[0-9a-f]{{{CONTENT_DIGITS}}}", fullmatch=True)
 _names = texts.filter(bool)
+_composed = partial(unicodedata.normalize, "NFC")  # as sources give the names of classes
 data_edits = st.builds(
     DataEdits,
     left_out=st.frozensets(contents, max_size=3),
     once=st.frozensets(contents, max_size=3),
-    labels=st.dictionaries(contents, _names, max_size=3),
+    labels=st.dictionaries(contents, _names.map(_composed), max_size=3),
     parts=st.dictionaries(contents, st.sampled_from(PART_NAMES), max_size=3),
     kept=st.frozensets(_names, max_size=2),
-    classes=st.dictionaries(_names, texts, max_size=3),
+    classes=st.dictionaries(_names.map(_composed), texts.map(_composed), max_size=3),
 )
 
 robustness_tests = st.lists(
