@@ -172,7 +172,7 @@ def test_it_is_checked(grown, project):
 def test_the_rule_finds_dark_images(grown, tmp_path):
     for seed in range(4):
         (tmp_path / "set" / f"class{seed % 2}").mkdir(parents=True, exist_ok=True)
-        noise = np.random.default_rng(seed).integers(0, 20 if seed else 255, (32, 32, 3), np.uint8)
+        noise = np.random.default_rng(seed).integers(0, 50 if seed else 255, (32, 32, 3), np.uint8)
         Image.fromarray(noise).save(tmp_path / "set" / f"class{seed % 2}" / f"{seed}.png")
     found = json.loads(grown.workbench("data", "check", f"folder:{tmp_path / 'set'}", "--json"))
     names = [Path(each["files"][0]).name for each in found["findings"]]

@@ -99,7 +99,7 @@ def project(tmp_path_factory, pictures):
             "validation": "none",
             "precision": "float32",
         },
-        "dataset": {"key": "npz", "params": {"path": "tiny.npz"}},
+        "dataset": {"key": "npz", "params": {"path": "tiny.npz", "range": "0-255"}},
     }
     path = folder / "tiny.workbench"
     path.write_text(json.dumps(plain))

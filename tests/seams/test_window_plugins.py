@@ -52,6 +52,7 @@ def test_a_panel_of_evaluate(use):
     assert seen["is visible"]
     assert seen["menu"] == [
         "Classes",
+        "Curves",
         "Images",
         "Slices",
         "Calibration",
