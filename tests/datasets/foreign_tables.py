@@ -624,7 +624,6 @@ TABLES: tuple[Case, ...] = (
         lambda i: f"photos/{i}.jpg;{('róża', 'dąb', 'wiąz')[index(i)]}",
         truth=lambda i: ("róża", "dąb", "wiąz")[index(i)],
         encoding="cp1250",
-        expected="said",
     ),
     table(
         "spaces around labels",

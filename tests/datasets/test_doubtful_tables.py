@@ -209,3 +209,36 @@ def test_numbers_with_fractions_of_zero_name_files(tmp_path):
     data = load(path)
     assert len(data.train) == COUNT
     assert "zeros in front" not in " ".join(data.sentences)
+
+
+WORDS = {
+    "cp1252": ("Gänseblümchen", "Löwenzahn", "schöne Rose"),
+    "cp1250": ("żaba", "łaba", "mrówka"),
+    "cp1251": ("Роза", "Тюльпан", "Одуванчик"),
+    "koi8-r": ("Роза", "Тюльпан", "Одуванчик"),
+    "cp866": ("Роза", "Тюльпан", "Одуванчик"),
+    "cp1253": ("γάτα", "σκύλος", "αλεπού"),
+    "cp1254": ("gül", "çiçek", "ağaç"),
+    "cp1256": ("قطة", "كلب", "ثعلب"),
+    "gb18030": ("玫瑰", "蒲公英", "向日葵"),
+    "big5": ("玫瑰", "蒲公英", "向日葵"),
+    "cp932": ("バラ", "たんぽぽ", "ひまわり"),
+    "cp949": ("장미", "민들레", "해바라기"),
+    "mac_roman": ("Gänseblümchen", "Löwenzahn", "schöne Rose"),
+}
+"""Words in the encodings in which spreadsheets of several countries save tables."""
+
+UNSURE = {"cp1256"}
+"""Read as another encoding, with the right one among the first that are offered."""
+
+
+@pytest.mark.parametrize("encoding", WORDS)
+def test_the_encoding_of_a_table_is_found_by_its_letters(tmp_path, encoding):
+    path = table(tmp_path, "path,label", WORDS[encoding])
+    path.write_bytes(path.read_text().encode(encoding))
+    data = load(path)
+    found = doubts(data)["encoding"]
+    if encoding in UNSURE:
+        assert encoding in [option.value for option in found.options[:4]]
+        data = load(path, encoding=encoding)
+    assert set(data.class_names) == set(WORDS[encoding])

@@ -11,7 +11,7 @@ from tests.datasets.foreign_archives import ForeignArchive, archives, unicode_pa
 from tests.datasets.foreign_layout import PNG, counts_of, same_counts
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets
-from workbench.datasets._archives.names import ENCODINGS, find_encoding, has_inner_capital
+from workbench.pictures.encodings import ENCODINGS, find_encoding, has_inner_capital
 
 ALL = list(archives())
 SAMPLE = ALL[::4]

@@ -23,16 +23,16 @@ from typing import Any, Literal
 from workbench.core.format import plural
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import Inference, LoadContext, LoadedData, Option
-from workbench.datasets._archives.names import (
-    ENCODINGS,
-    NameEncoding,
-    find_encoding,
-    has_inner_capital,
-)
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.datasets._class_parts import load_class_folders
 from workbench.errors import ChildDiedError, DatasetError, DeadlineError
 from workbench.pictures.class_folders.tree import not_images
+from workbench.pictures.encodings import (
+    ENCODINGS,
+    FoundEncoding,
+    find_encoding,
+    has_inner_capital,
+)
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
@@ -150,7 +150,7 @@ class _Unpacking:
     folder: Path
     kind: Kind
     encoding: str = ""
-    found: NameEncoding | None = None
+    found: FoundEncoding | None = None
     num_files: int = 0
     others: Counter[str] = field(default_factory=Counter)
     num_raw: int = 0
@@ -174,7 +174,7 @@ class _Unpacking:
         """
         self._read(self._take, names_only=False)
 
-    def found_encoding(self) -> NameEncoding:
+    def found_encoding(self) -> FoundEncoding:
         """The encoding of all names that do not say theirs; raises DatasetError."""
         raw: list[bytes] = []
 
@@ -345,7 +345,7 @@ class _Unpacking:
             for number, what in skipped
             if number
         ]
-        set_names = NameEncoding(self.encoding, (), self.example, self.num_raw)
+        set_names = FoundEncoding(self.encoding, example=self.example, count=self.num_raw)
         names = asdict(self.found or set_names) if self.num_raw else {}
         return {"notes": notes, "bad_files": self.bad_files, "names": names, "others": self.others}
 

@@ -10,9 +10,9 @@ from workbench.core.format import list_text, plain_name, plural
 from workbench.core.params import ChoiceParam, Params, TextParam
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
+from workbench.pictures.encodings import FoundEncoding, find_encoding
 from workbench.pictures.listed.given import ENCODINGS, NONE
 from workbench.pictures.listed.names import MISSING
-from workbench.pictures.listed.text import likely_encoding
 
 Label = str | int
 
@@ -89,16 +89,16 @@ def decode_labels(
         found = _decoded(texts, settings.encoding)
         if found is None:
             raise _no_text(texts, where, settings.encoding)
-        return found, (_encoding_inference(texts, settings.encoding, "", is_told=True),)
+        return found, (_encoding_inference(texts, settings.encoding, ""),)
     found = _decoded(texts, "utf-8")
     if found is not None:
         return found, ()
-    likely, evidence = likely_encoding(texts)
-    for encoding in (likely, "cp1252", "latin-1"):
+    likely = find_encoding(texts, can_be_utf8=False)
+    for encoding in (likely.key, "cp1252", "latin-1"):
         found = _decoded(texts, encoding)
         if found is not None and len(set(map(normal, found.values()))) == len(texts):
-            plain = evidence if encoding == likely else "they are not UTF-8"
-            return found, (_encoding_inference(texts, encoding, plain, found=found),)
+            evidence = "they are not UTF-8"
+            return found, (_encoding_inference(texts, encoding, evidence, likely, found),)
     raise _no_text(texts, where, "any encoding")
 
 
@@ -113,21 +113,21 @@ def _encoding_inference(
     texts: Collection[bytes],
     encoding: str,
     evidence: str,
-    *,
+    likely: FoundEncoding | None = None,
     found: Mapping[bytes, str] | None = None,
-    is_told: bool = False,
 ) -> Inference:
+    first = (*likely.others, *likely.ranked) if likely is not None else ()
     foreign = [text for text in (found or {}).values() if not text.isascii()]
     shown = list_text([f"“{plain_name(text)}”" for text in foreign[:_SHOWN]]) if foreign else ""
     others = [
-        Option(key, words)
-        for key, words in ENCODINGS.items()
+        Option(key, ENCODINGS[key])
+        for key in dict.fromkeys((*first, *ENCODINGS))
         if key not in {encoding, "auto", "utf-8"} and _decoded(texts, key) is not None
     ]
     doubt = f"The letters of {shown} may be others." if found else ""
     return Inference(
         "encoding", "The encoding of the labels", ENCODINGS.get(encoding) or encoding, evidence,
-        doubt, ENCODING.key, tuple(others[:_OPTIONS]), is_told,
+        doubt, ENCODING.key, tuple(others[:_OPTIONS]), is_told=found is None,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench.core.param_text import read_value
 from workbench.core.params import BoolParam, ChoiceParam, Param, Params, TextParam
 from workbench.core.projects.source import split_keys
+from workbench.pictures.encodings import ENCODINGS as FOUND
 
 NONE = "none"
 """A split of no column; no words that mean a missing label."""
@@ -20,30 +21,12 @@ HEADERS = ("auto", "yes", "no")
 DELIMITERS = {"auto": "", "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
 ENCODINGS = {
     "auto": "",
-    "utf-8": "UTF-8",
-    "cp1252": "Western European (Windows-1252)",
-    "cp1250": "Central European (Windows-1250)",
-    "cp1251": "Cyrillic (Windows-1251)",
-    "gb18030": "Chinese (GBK)",
-    "big5": "Chinese (Big5)",
-    "cp932": "Japanese (Shift-JIS)",
-    "cp949": "Korean (EUC-KR)",
-    "cp850": "Western European (DOS)",
-    "mac_roman": "Western European (Mac)",
-    "koi8-r": "Russian (KOI8-R)",
-    "koi8-u": "Ukrainian (KOI8-U)",
-    "cp866": "Cyrillic (DOS)",
-    "iso8859-2": "Central European (ISO 8859-2)",
-    "cp852": "Central European (DOS)",
-    "cp1253": "Greek (Windows-1253)",
-    "cp1254": "Turkish (Windows-1254)",
-    "cp1255": "Hebrew (Windows-1255)",
-    "cp1256": "Arabic (Windows-1256)",
-    "cp1257": "Baltic (Windows-1257)",
-    "cp1258": "Vietnamese (Windows-1258)",
-    "cp874": "Thai (Windows-874)",
-    "euc_jp": "Japanese (EUC-JP)",
-    "cp437": "DOS (CP437)",
+    **FOUND,
+    "koi8-u": "KOI8-U, Ukrainian",
+    "iso8859-2": "ISO 8859-2, central Europe",
+    "cp1257": "Windows-1257, Baltic",
+    "cp1258": "Windows-1258, Vietnamese",
+    "euc_jp": "EUC-JP, Japanese",
     "utf-16-le": "UTF-16, little-endian",
     "utf-16-be": "UTF-16, big-endian",
 }

@@ -6,6 +6,7 @@ two scripts that look alike.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 from collections import defaultdict
@@ -18,7 +19,6 @@ _MOST_SHOWN = 3
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d*)?")
 _SENTINELS = {-1.0, -9.0, -99.0, -999.0, -9999.0}
 _ENTITY = re.compile(r"&(#\d+|#x[0-9a-f]+|[a-z]+\d*);", re.IGNORECASE)
-_UTF8_AS_LATIN = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u017e\u02c6-\u2122]")
 _ALIKE = str.maketrans(
     "АВЕКМНОРСТУХЅІЈаеорсухѕіјԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν",
     "ABEKMHOPCTYXSIJaeopcyxsijdqwABEZHIKMNOPTYXopv",
@@ -94,4 +94,12 @@ def _is_damaged(name: str) -> bool:
     """Whether letters were lost, are UTF-8 read as another encoding, or escaped."""
     is_escaped = _ENTITY.search(name) is not None and html.unescape(name) != name
     is_marked = len(name) > 1 and name[0] in "'=" and not name.endswith("'")
-    return "\ufffd" in name or is_escaped or is_marked or _UTF8_AS_LATIN.search(name) is not None
+    return "\ufffd" in name or is_escaped or is_marked or _is_utf8_read_as_another(name)
+
+
+def _is_utf8_read_as_another(name: str) -> bool:
+    """Whether the bytes of Windows-1252 or Latin-1 that the name is read from are UTF-8."""
+    for encoding in ("cp1252", "latin-1"):
+        with contextlib.suppress(UnicodeError):
+            return not name.isascii() and name.encode(encoding).decode() != name
+    return False

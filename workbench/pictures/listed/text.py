@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
+from workbench.pictures.encodings import find_encoding
 from workbench.pictures.listed.given import DELIMITERS, ENCODINGS, Given
 
 MAX_BYTES = 256 * 2**20
@@ -21,8 +22,6 @@ _LOOKED_AT = 50  # lines by which the delimiter is found
 _SAMPLE_BYTES = 1 << 16
 _ZIP = b"PK\x03\x04"
 _QUOTED = 0.9  # of the cells in single quotes, if they are quotes
-_OF_TEXT = 0.9  # of the letters beyond ASCII that belong to an alphabet, if it is the right one
-_MIXED = 0.2  # of them beside a letter of ASCII, at most: else they are accents
 
 EXPECTED = "columns path and label, and perhaps split (train, valid or test)"
 
@@ -105,8 +104,8 @@ def _text(path: Path, given: Given) -> tuple[str, list[Inference]]:
     try:
         return data.decode("utf-8-sig"), []
     except UnicodeDecodeError:
-        encoding, evidence = _encoding(data)
-        return data.decode(encoding, "replace"), [_encoding_inference(encoding, evidence)]
+        encoding, inference = _encoding(data)
+        return data.decode(encoding, "replace"), [inference]
 
 
 def _bytes(path: Path) -> bytes:
@@ -130,37 +129,23 @@ def _of_wide(data: bytes, path: Path) -> tuple[str, list[Inference]]:
     raise refused(path, "bytes that are no text")
 
 
-def _encoding(data: bytes) -> tuple[str, str]:
-    """The likeliest encoding of a text that is no UTF-8, and why."""
-    for encoding, letters, words in _ALPHABETS:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        foreign = sum(not letter.isascii() for letter in text)
-        mixed = len(re.findall(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]", text))
-        if len(re.findall(letters, text)) >= _OF_TEXT * foreign and mixed <= _MIXED * foreign:
-            return encoding, f"it is not UTF-8, and its words are {words} in it"
-    return "cp1252", "it is not UTF-8"
+def _encoding(data: bytes) -> tuple[str, Inference]:
+    """The likeliest encoding of a text that is no UTF-8."""
+    found = find_encoding(_BETWEEN.split(data), can_be_utf8=False)
+    evidence = f"it is not UTF-8, and “{found.example}” is read so"
+    return found.key, _encoding_inference(found.key, evidence, (*found.others, *found.ranked))
 
 
-_ALPHABETS = (
-    ("cp1251", "[а-яё]|(?<![а-яё])[А-ЯЁ]", "Cyrillic"),
-    ("cp932", "[\u3040-\u30ff]", "Japanese"),
-    ("cp949", "[\uac00-\ud7a3]", "Korean"),
-    ("gb18030", "[\u4e00-\u9fff]", "Chinese"),
-    ("cp932", "[\u3040-\u30ff\u4e00-\u9fff]", "Japanese"),
-)
-"""Encodings by what nearly all of their letters are, in the order in which they are tried."""
+_BETWEEN = re.compile(rb'[\x00-\x20",;/]+')
+"""Bytes between words, none of which is a second byte of an encoding of several bytes."""
 
 
-def _encoding_inference(encoding: str, evidence: str) -> Inference:
+def _encoding_inference(encoding: str, evidence: str, likely: Iterable[str] = ()) -> Inference:
     doubt = "A text does not name its encoding: compare the names of the classes."
-    others = tuple(
-        Option(key, ENCODINGS[key]) for key in ENCODINGS if key not in {"auto", encoding}
-    )
+    others = dict.fromkeys((*likely, *ENCODINGS))
+    options = tuple(Option(key, ENCODINGS[key]) for key in others if key not in {"auto", encoding})
     value = ENCODINGS[encoding]
-    return Inference("encoding", "The encoding", value, evidence, doubt, "encoding", others)
+    return Inference("encoding", "The encoding", value, evidence, doubt, "encoding", options)
 
 
 # lines -------------------------------------------------------------------------------------
@@ -254,8 +239,3 @@ def refused(path: Path, received: str, expected: str = EXPECTED, fix: str = "") 
         or "Write it as text, one image per line, for example photos/1.jpg,rose or "
         "photos/1.jpg,rose,train",
     )
-
-
-def likely_encoding(texts: Iterable[bytes]) -> tuple[str, str]:
-    """The likeliest encoding of texts that are not all UTF-8, and why."""
-    return _encoding(b"\n".join(texts))

@@ -1,8 +1,9 @@
-"""Which encoding the names in an archive have that does not say so, by what the letters are.
+"""Which encoding bytes have that do not say so, by what the letters are.
 
-A ZIP file says of a name only whether it is UTF-8, and many programs write it without saying even
-that; a TAR file has bytes. Each encoding that can decode all names strictly is scored by how usual
-its letters are, alone and beside each other.
+Names in archives, cells of tables, labels in arrays and records: a ZIP file says of a name only
+whether it is UTF-8, and many programs write it without saying even that; the others have bytes.
+Each encoding that can decode all texts strictly is scored by how usual its letters are, alone and
+beside each other.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ENCODINGS: Mapping[str, str] = {
     "cp1256": "Windows-1256, Arabic",
     "cp874": "Windows-874, Thai",
 }
-"""Encodings of names that can be chosen, the likelier first where two are as good."""
+"""Encodings that are tried, the likelier first where two are as good, with words for people."""
 
 _CLOSE = 0.12
 """Difference of scores (per letter, -1 to 1) below which it may as well be the other one."""
@@ -99,40 +100,46 @@ _HANGUL = frozenset(
 
 
 @dataclass(frozen=True)
-class NameEncoding:
-    """What was found out about the names of an archive.
+class FoundEncoding:
+    """What was found out about some texts.
 
     Attributes:
         key: The encoding that was taken.
         others: Other encodings that are nearly as likely and give other names.
-        example: A name as it reads now, "" where there is none.
-        count: How many names do not say what they are encoded in.
+        ranked: All that can decode them, the likeliest first.
+        example: A text as it reads now, "" where there is none.
+        count: How many texts do not say what they are encoded in.
     """
 
     key: str
     others: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
     example: str = ""
     count: int = 0
 
 
-def find_encoding(names: Sequence[bytes], *, is_dos: bool) -> NameEncoding:
-    """The encoding of some names that are not all ASCII.
+def find_encoding(
+    names: Sequence[bytes], *, is_dos: bool = False, can_be_utf8: bool = True
+) -> FoundEncoding:
+    """The encoding of some texts that are not all ASCII.
 
     Args:
         names: They, as bytes.
         is_dos: They are out of a ZIP file, where those of DOS are likelier than those of Windows.
+        can_be_utf8: False where it is known that not all are UTF-8.
     """
     pieces = list(dict.fromkeys(piece for name in names for piece in name.split(b"/")))
     pieces = [piece for piece in pieces if not piece.isascii()][:_SAMPLED]
-    texts = {key: text for key in ENCODINGS if (text := _decoded(pieces, key)) is not None}
+    tried = [key for key in ENCODINGS if key != "utf-8" or can_be_utf8]
+    texts = {key: text for key in tried if (text := _decoded(pieces, key)) is not None}
     unicode = "".join(texts.get("utf-8", ()))
     if sum(len(letter.encode()) - 1 for letter in unicode) >= _CERTAIN_MARKS:
-        return NameEncoding("utf-8", (), texts["utf-8"][0], len(names))
+        return FoundEncoding("utf-8", (), ("utf-8",), texts["utf-8"][0], len(names))
     scores = {key: _score(text, key, is_dos=is_dos) for key, text in texts.items()}
     ranked = sorted(scores, key=lambda key: -scores[key])
     best = ranked[0] if ranked else "cp437"
     if not ranked:  # no encoding has all of them: each byte is shown
-        return NameEncoding(best, (), pieces[0].decode("cp437"), len(names))
+        return FoundEncoding(best, (), (), pieces[0].decode("cp437"), len(names))
     is_weak = scores[best] < _LEAST
     close = _CLOSE + _CLOSE_OF_FEW / sum(byte > 127 for piece in pieces for byte in piece)
     others = [
@@ -144,7 +151,8 @@ def find_encoding(names: Sequence[bytes], *, is_dos: bool) -> NameEncoding:
     example = next(filter(has_inner_capital, texts[best]), texts[best][0])
     shown = dict.fromkeys(tuple(texts[key]) for key in others)
     first = {tuple(texts[key]): key for key in reversed(others)}
-    return NameEncoding(best, tuple(first[text] for text in shown)[:_OTHERS], example, len(names))
+    others_shown = tuple(first[text] for text in shown)[:_OTHERS]
+    return FoundEncoding(best, others_shown, tuple(ranked), example, len(names))
 
 
 def has_inner_capital(name: str) -> bool:
