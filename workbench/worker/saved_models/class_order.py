@@ -209,11 +209,17 @@ def ask_order(found: LoadFindings, path: str) -> ClassOrderError:
 
 
 def order_words(order: ClassOrder) -> str:
-    """An order in words, with its accuracy: "code_point (1, 10, 2): 81.0% correct"."""
+    """An order by its key, with its accuracy: "code_point (1, 10, 2): 81.0% correct"."""
+    return f"{order.key} ({_names_words(order)}){_accuracy_words(order)}"
+
+
+def _names_words(order: ClassOrder) -> str:
     more = len(order.names) - _MOST_SHOWN
-    shown = ", ".join(order.names[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-    accuracy = "" if order.accuracy is None else f": {share(order.accuracy)} correct"
-    return f"{order.key} ({shown}){accuracy}"
+    return ", ".join(order.names[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _accuracy_words(order: ClassOrder) -> str:
+    return "" if order.accuracy is None else f": {share(order.accuracy)} correct"
 
 
 def chosen_words(found: LoadFindings) -> str:
@@ -222,10 +228,11 @@ def chosen_words(found: LoadFindings) -> str:
         return ""
     rows = {order.key: order for order in found.orders}
     taken = rows.pop(found.chosen)
-    words = f"The classes are in the order {order_words(taken)}"
+    words = f"The classes are in the order {_names_words(taken)}{_accuracy_words(taken)}"
     if found.num_images:
         words += f" of {found.num_images} {found.part}"
-    return f"{words}; not {'; '.join(map(order_words, rows.values()))}."
+    others = (f"{_names_words(order)}{_accuracy_words(order)}" for order in rows.values())
+    return f"{words}; not {'; '.join(others)}."
 
 
 def has_one_order(project: Project) -> bool:
