@@ -169,5 +169,8 @@ def refusal_words(found: Refusal) -> str:
 def top_k_words(found: Loaded, k: int) -> str:
     """The top-k accuracy of an evaluation, with its images."""
     rows = found.rows
+    num_classes = rows.probabilities.shape[1]
+    if k >= num_classes:
+        return f"always: there are {count(num_classes)} classes"
     right, total = int((ranks_of(rows.probabilities, rows.actual) < k).sum()), len(rows.actual)
     return f"{share(right / total)} ({count(right)} of {plural(total, 'image')})"
