@@ -76,7 +76,7 @@ def test_the_areas_and_the_average_curve_are_shown(panel):
     areas = areas_of(TEST.probabilities, TEST.actual)
     assert panel.area.value.text() == f"{areas.macro.roc_auc:.3f}"
     assert panel.precision.value.text() == f"{areas.macro.average_precision:.3f}"
-    assert panel.top.text() == "always: there are 3 classes"
+    assert panel.top.text() == "always: there are 2 classes"
     assert "Validation images, which chose it:" in panel.words.text()
     assert "Test images:" in panel.words.text()
 
