@@ -24,7 +24,7 @@ from workbench.worker.foreign.file_layers import (
     Matched,
     Network,
 )
-from workbench.worker.foreign.listed_layers import FileLayer, file_layers
+from workbench.worker.foreign.listed_layers import FileLayer, file_layers, whole_layers
 from workbench.worker.foreign.matching import match_in_order, match_layers
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
@@ -186,7 +186,7 @@ def read_published_weights(
     head, _ = _list(order, path, total)
     if head.place is None:
         raise _unreadable(path, "it contains no weights as Keras 2 saves them")
-    matched = match_in_order(file_layers(head.layers, head.place), ours)
+    matched = match_in_order(whole_layers(head.layers, head.place), ours)
     _refuse_differences(matched, path)
     arrays = _read_matched(matched, order, path)
     return [[arrays[array.key] for array in layer.arrays] for layer in ours]

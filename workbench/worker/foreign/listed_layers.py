@@ -34,6 +34,13 @@ def file_layers(
     return FileLayers(layers, calls, unordered=unordered)
 
 
+def whole_layers(listed: Sequence[FileLayer], place: str) -> FileLayers:
+    """The layers of a file in the layout of Keras 2, in which a model within a model is one, as it
+    is in the tables of published weights.
+    """
+    return FileLayers([Layer(name, _placed(place + path, found)) for path, name, found in listed])
+
+
 def _calls(config: str | bytes) -> Sequence[Call]:
     """The network that is described; () where it cannot be followed."""
     try:
