@@ -12,7 +12,9 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.network.roles import input_node
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.projects.source import source_choice
 from workbench.core.specs import BundledWeights
+from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.png import write_png
@@ -34,13 +36,18 @@ def a_folder(root, *, side, counts=(6, 5, 7)):
     return root
 
 
+def folder_choice(folder, **params):
+    choice = source_choice(FOLDER, str(folder))
+    return Choice(choice.key, {**choice.params, **params})
+
+
 def trainings(project):
     return Counter(node.training for node in project.graph.nodes.values())
 
 
 def test_photos_start_on_a_frozen_network_with_a_head_for_their_classes(tmp_path):
     folder = a_folder(tmp_path / "mushrooms", side=90)
-    start = start_for_folder(str(folder))
+    start = start_for_folder(folder_choice(folder))
     project = start.project
     assert start.is_pretrained
     assert project.title == "mushrooms"
@@ -55,7 +62,7 @@ def test_photos_start_on_a_frozen_network_with_a_head_for_their_classes(tmp_path
 
 
 def test_from_scratch_all_layers_learn(tmp_path):
-    start = start_for_folder(str(a_folder(tmp_path / "m", side=90)), None)
+    start = start_for_folder(folder_choice(a_folder(tmp_path / "m", side=90)), None)
     assert not start.is_pretrained
     assert set(trainings(start.project)) == {"always"}
     assert start.project.recipe.keep == "best"
@@ -63,7 +70,7 @@ def test_from_scratch_all_layers_learn(tmp_path):
 
 
 def test_small_images_start_from_scratch_at_their_size(tmp_path):
-    start = start_for_folder(str(a_folder(tmp_path / "m", side=28)))
+    start = start_for_folder(folder_choice(a_folder(tmp_path / "m", side=28)))
     assert not start.is_pretrained
     graph = start.project.graph
     assert input_node(graph, all_layers()).params["shape"] == (28, 28, 3)
@@ -139,11 +146,23 @@ def test_a_network_without_a_backbone_has_none_to_replace():
 
 def test_train_and_test_folders_are_looked_through(tmp_path):
     a_folder(tmp_path / "train", side=9)
-    found = count_folder(str(tmp_path))
+    found = count_folder(folder_choice(tmp_path).params)
     assert (found.total, found.short_side) == (18, 9)
 
 
-def test_a_folder_without_classes_is_explained(tmp_path):
+def test_a_folder_without_classes_is_explained_as_its_source_does(tmp_path):
     (tmp_path / "one").mkdir()
-    with pytest.raises(DatasetError, match="fewer than two classes"):
-        start_for_folder(str(tmp_path))
+    write_png(tmp_path / "one" / "1.png", np.zeros((9, 9, 3), np.uint8))
+    with pytest.raises(DatasetError, match='only one class, "one"'):
+        start_for_folder(folder_choice(tmp_path))
+
+
+def test_a_folder_is_read_as_the_choice_says(tmp_path):
+    folder = a_folder(tmp_path / "photos", side=90)
+    for number, path in enumerate(sorted(folder.rglob("*.png"))):
+        path.rename(folder / f"{'day' if number % 3 else 'night'}_{number}.png")
+    choice = folder_choice(folder, classes="names")
+    start = start_for_folder(choice)
+    assert start.counts == "2 classes, 18 images"
+    assert start.project.dataset == choice
+    assert start.project.graph.nodes[start.project.graph.order[-1]].params["units"] == 2

@@ -83,7 +83,7 @@ def _start(arguments: argparse.Namespace) -> Start:
 def start_of(choice: Choice, wish: Wish = USUAL, *, is_quiet: bool) -> Start:
     """What a new project of a source starts with."""
     if choice.key == FOLDER.key:
-        return start_for_folder(str(choice.params[FOLDER.source_param]), wish)
+        return start_for_folder(choice, wish)
     published = start_for_template_of(choice) if wish is USUAL else None
     return published or _described(choice, wish, is_quiet=is_quiet)
 

@@ -119,27 +119,27 @@ Wish = BackboneSpec | Usual | None
 """Which pretrained network a project starts on; None for none."""
 
 
-def start_for_folder(folder: str, wish: Wish = USUAL) -> Start:
-    """A project for a folder of class folders.
+def start_for_folder(choice: Choice, wish: Wish = USUAL) -> Start:
+    """A project for a folder of class folders, which is read as the choice says.
 
     Raises:
         DatasetError: the folder is no data set.
     """
-    facts = folder_facts(folder)
+    facts = folder_facts(choice)
     start = start_on(facts, usual_backbone(facts) if wish is USUAL else wish)
     title = Path(facts.choice.params[FOLDER.source_param]).name
     return replace(start, project=replace(start.summarized, title=title))
 
 
-def folder_facts(folder: str) -> DataFacts:
+def folder_facts(choice: Choice) -> DataFacts:
     """What can be known of a folder of class folders without decoding an image.
 
     Raises:
         DatasetError: the folder is no data set.
     """
-    found = count_folder(folder)
-    values = {param.key: param.default for param in FOLDER.params}
-    choice = Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder})
+    found = count_folder(choice.params)
+    folder = Path(choice.params[FOLDER.source_param]).expanduser().absolute()
+    choice = replace(choice, params={**choice.params, FOLDER.source_param: str(folder)})
     return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
+from typing import Any
 
-from workbench.errors import DatasetError
-from workbench.pictures.class_folders.reading import class_folders
+import numpy as np
+
+from workbench.core.params import Params
+from workbench.core.specs import FilePart
+from workbench.datasets.folder import SPEC as FOLDER
 from workbench.pictures.header_size import header_size
 
 _SAMPLED = 24
@@ -20,13 +23,11 @@ class FolderCount:
     """Class folders and their images.
 
     Attributes:
-        folder: The folder, absolute.
         pictures: Number of training images by class.
         short_side: Median of the shorter sides of some images, in pixels; None where no size could
             be read.
     """
 
-    folder: str
     pictures: dict[str, int]
     short_side: float | None = None
 
@@ -36,26 +37,36 @@ class FolderCount:
         return sum(self.pictures.values())
 
 
-def count_folder(folder: str) -> FolderCount:
-    """Counts the images in each class folder, and reads the sizes of some.
+def count_folder(params: Params) -> FolderCount:
+    """Counts the training images of each class, and reads the sizes of some.
+
+    Args:
+        params: Those of an image folder: which, and how it is read.
 
     Raises:
         DatasetError: fewer than two class folders with images.
     """
-    root = Path(folder)
-    files = {name: paths for name, paths in class_folders(root).train.items() if paths}
-    if len(files) < 2:
-        raise DatasetError(
-            "This folder has fewer than two classes.",
-            where=folder,
-            received=", ".join(files) or "no folder with images",
-            expected="a folder with one folder of images per class",
-            fix="Put the images of each class into a folder named after the class.",
-        )
-    counts = {name: len(paths) for name, paths in files.items()}
-    everything = [path for paths in files.values() for path in paths]
-    sample = everything[:: max(1, len(everything) // _SAMPLED)]
-    return FolderCount(str(root.absolute()), counts, _short_side(sample))
+    data = FOLDER.load(_Listing(), params)
+    numbers = np.bincount(data.train.labels, minlength=len(data.class_names)).tolist()
+    paths = data.train.paths if isinstance(data.train, FilePart) else ()
+    sample = paths[:: max(1, len(paths) // _SAMPLED)]
+    return FolderCount(dict(zip(data.class_names, numbers, strict=True)), _short_side(sample))
+
+
+class _Listing:
+    """A LoadContext for names of files, which are listed before a message could be read."""
+
+    cache_folder = ""
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Shows nothing."""
+
+    def check_cancelled(self) -> None:
+        """Goes on."""
+
+    def keras(self) -> Any:
+        """No folder needs TensorFlow."""
+        raise NotImplementedError
 
 
 def _short_side(paths: Iterable[str]) -> float | None:

@@ -64,8 +64,7 @@ class StartController(QObject):
         name = self._datasets[choice.key].name_of(choice.params)
         if choice.key == FOLDER.key:
             self.said.emit(f"Counting the images in “{name}”…")
-            folder = str(choice.params[FOLDER.source_param])
-            self._choose(lambda: start_for_folder(folder))
+            self._choose(lambda: start_for_folder(choice))
             return
         self.said.emit(f"Reading “{name}”…")
         request = DescribeData(id=0, source=choice.key, params=dict(choice.params))

@@ -173,7 +173,7 @@ class NetworkBox(Box):
         def work() -> Project:
             if found is not None:
                 return choose(DataFacts.of(project.dataset, found), project)
-            return choose(folder_facts(str(project.dataset.params[FOLDER.source_param])), project)
+            return choose(folder_facts(project.dataset), project)
 
         def take(changed: Project) -> None:
             self._say("")
