@@ -16,7 +16,7 @@ from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.cards import Figure, TitledBox
-from workbench.gui.kit.labels import breakable, plain_label
+from workbench.gui.kit.labels import breakable, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, FlowLayout, row
 from workbench.gui.plots.figure_file import figure_file
 from workbench.gui.tables.class_scores import class_row, class_table
@@ -36,6 +36,11 @@ MOST_PAIRS = 100
 MOST_ROWS = 100
 """More classes than a table shows at once; the saved one has them all."""
 
+_LOSS_TIP = (
+    "Mean negative log-likelihood of the probabilities that are shown, calibrated where the model "
+    "is: the mean of the losses of the images"
+)
+
 NO_PAIRS = "No image was predicted as another class."
 
 
@@ -52,16 +57,11 @@ class ClassesPanel(TitledBox):
         self.accuracy, self.top_3, self.top_5, self.balanced, self.loss, self.pictures = figures
         self.top_k = {3: self.top_3, 5: self.top_5}
         for k, figure in self.top_k.items():
-            figure.setToolTip(
-                f"Top-{k} accuracy: images whose actual class is among the {k} most probable ones"
-            )
-        self.balanced.setToolTip(
-            "Balanced accuracy: the mean of the recalls, so that each class counts the same"
-        )
-        self.loss.setToolTip(
-            "Mean negative log-likelihood of the probabilities that are shown, calibrated where\n"
-            "the model is: the mean of the losses of the images"
-        )
+            words = f"images whose actual class is among the {k} most probable ones"
+            figure.setToolTip(plain_tip(f"Top-{k} accuracy: {words}"))
+        mean = "the mean of the recalls, so that each class counts the same"
+        self.balanced.setToolTip(plain_tip(f"Balanced accuracy: {mean}"))
+        self.loss.setToolTip(plain_tip(_LOSS_TIP))
         self.pictures.setToolTip("Images that were evaluated")
         self.switch = SegmentedSwitch((("classes", "Per class"), ("pairs", "Most confused")))
         self.switch.set_tip("pairs", "Pairs of classes, by the number of images")

@@ -38,12 +38,14 @@ COLUMNS = (
     Column("Lost, points", 90, "Accuracy lost at the full strength, in percentage points"),
 )
 SUITE, TESTS = "suite", "tests"
-NO_SUITE = "This run was not measured on the suite yet: eight alterations at five strengths each."
+NO_SUITE = (
+    "This run has not been measured on the suite yet: eight alterations at five strengths each."
+)
 NO_TESTS = (
     "This project has no robustness test yet. Alter a picture in Classify under What-if, and "
     "choose Save as robustness test: each later run is measured on it."
 )
-NOT_YET = "This run was not measured on the robustness tests of the project yet."
+NOT_YET = "This run has not been measured on the robustness tests of the project yet."
 STALE = "The weights have changed since. Measure again for the accuracies of the present ones."
 
 
@@ -71,7 +73,7 @@ class RobustnessPanel(TitledBox):
         self.what_if = button("Open What-if")
         self.menu_button = SaveFigureButton(theme, "robustness")
         self._results, self._pages = QWidget(), QStackedWidget()
-        self.setMinimumWidth(430)
+        self.setMinimumWidth(400)
         self._build()
         self._connect()
         self._show()

@@ -8,7 +8,7 @@ SPEC = PanelSpec(
     key="evaluate_robustness",
     view="evaluate",
     title="Robustness",
-    area="left",
-    order=18,
+    area="right",
+    order=30,
     make=imported("workbench.gui.evaluate.robustness", "RobustnessPanel"),
 )

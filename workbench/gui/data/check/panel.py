@@ -161,7 +161,7 @@ class DataCheckPanel(Box):
         """Lists the findings in place of the contents of the source, or hides them."""
         self.switch.setVisible(is_open)
         policy = QSizePolicy.Policy
-        self.setSizePolicy(policy.Preferred, policy.Expanding if is_open else policy.Maximum)
+        self.setSizePolicy(policy.Preferred, policy.Expanding if is_open else policy.Preferred)
         self.open_button.setText(_HIDE if is_open else _SHOW)
         self._state.set_findings_shown(is_shown=is_open)
         self._show_states("open")
