@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from tests.looks import flaws_of
 from workbench.core.data_check.findings import (
+    KEEP,
     Action,
     FoundImage,
     LabelEvidence,
@@ -419,7 +420,7 @@ def test_open_findings_are_in_the_status_line_of_every_view_and_lead_to_the_list
     click(qtbot, status.findings)
     assert panel.isVisible()
     assert panel.is_open
-    panel.findings.apply_to_all([2, 3], is_kept=True)
+    panel.findings.apply_to_all([2, 3], KEEP)
     assert status.findings.text() == "2 data findings"
     panel.findings.apply_to_all([0, 1])
     assert not status.findings.isVisible()
@@ -481,6 +482,41 @@ def test_several_chosen_findings_of_a_kind_are_settled_together(panel, window, q
     press(panel, qtbot, "Leave out all 2")
     assert window.context.document.undo_stack.count() == 1 + 1  # the data set, and this
     assert titles(panel) == ["Tiny images", "Tiny 20", "Tiny 21"]
+
+
+def test_what_all_chosen_findings_offer_is_a_button(described, measurer, window, qtbot):
+    panel = described.panels["data_check"]
+    answer(measurer, [doubtful(1, "cat", "R & D", 0.9), doubtful(2, "dog", "cat", 0.8)])
+    click(qtbot, panel.open_button)
+    panel.list.selectAll()
+    words = [button.text() for button in panel.detail.buttons]
+    assert words == ["Relabel all 2 as suggested", "Leave out all 2", "Keep all 2 as they are"]
+    press(panel, qtbot, "Leave out all 2")
+    edits = window.context.document.project.edits
+    assert edits.left_out == {image(1).content, image(2).content}
+    assert not edits.labels
+
+
+def reading(key, value):
+    change = Action(f"use_{value}", f"Use {value}", dataset={key: value})
+    about = f"{key} {value}"
+    return new_finding(
+        "doubtful_reading", "warning", key, "Doubted.", actions=[change], about=about
+    )
+
+
+def test_another_reading_of_the_data_is_chosen_by_itself_alone(described, measurer, window, qtbot):
+    document = window.context.document
+    before = document.project.dataset.params
+    panel = described.panels["data_check"]
+    answer(measurer, [reading("classes", "names"), reading("parts", "none")])
+    click(qtbot, panel.open_button)
+    assert heading_buttons(panel) == {}
+    panel.list.selectAll()
+    assert [button.text() for button in panel.detail.buttons] == ["Keep all 2 as they are"]
+    panel.list.setCurrentIndex(panel.rows.index(1))
+    press(panel, qtbot, "Use names")
+    assert document.project.dataset.params == {**before, "classes": "names"}
 
 
 def test_chosen_findings_of_several_kinds_have_no_action_in_common(panel, qtbot):

@@ -160,16 +160,21 @@ class FindingDetail(QScrollArea):
             self._add_common(numbers)
 
     def _add_common(self, numbers: Sequence[int]) -> None:
-        """A button for the first action of all that are open, and one that keeps them."""
+        """A button for the first action of all that are open, and one for each that all have."""
         found = [self._findings.found[n] for n in numbers if self._findings.states[n] == "open"]
         if not found:
             return
-        settle = partial(self._findings.apply_to_all, tuple(numbers))
-        if words := settle_words([finding.actions[0] for finding in found]):
-            self._add_button(words, settle)
-        if all(finding.actions[-1].key == KEEP for finding in found):
-            keep = partial(self._findings.apply_to_all, tuple(numbers), is_kept=True)
-            self._add_button(_keep_words(len(found)), keep)
+        firsts = [finding.actions[0] for finding in found]
+        offers = {settle_words(firsts): ""}
+        for key in (action.key for action in found[0].actions):
+            actions = [action for finding in found if (action := finding.action(key)) is not None]
+            if len(actions) == len(found) and actions != firsts:
+                words = _keep_words(len(found)) if key == KEEP else settle_words(actions)
+                offers.setdefault(words, key)
+        for words, key in offers.items():
+            if words:
+                settle = partial(self._findings.apply_to_all, tuple(numbers), key)
+                self._add_button(words, settle)
 
     def _show(
         self,

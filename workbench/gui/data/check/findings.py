@@ -244,25 +244,30 @@ class Findings(QObject):
     def apply(self, number: int, action: Action) -> None:
         """Settles a finding: one undo step."""
         finding = self.found[number]
-        words = f"{action.title}: {finding.title}"
-        self._push(with_actions(self._document.project, [(finding, action)]), words, action.recipe)
-        if action.dataset:
-            choice = self._document.project.dataset
-            self._document.set_dataset(Choice(choice.key, {**choice.params, **action.dataset}))
+        self._settle([(finding, action)], f"{action.title}: {finding.title}")
 
-    def apply_to_all(self, numbers: Sequence[int], *, is_kept: bool = False) -> None:
-        """Settles those of some findings that are open by their first action, or keeps them: one
-        step.
+    def apply_to_all(self, numbers: Sequence[int], key: str = "") -> None:
+        """Settles those of some findings that are open: one undo step.
+
+        Args:
+            numbers: Which findings.
+            key: Of the action, which all of them have; "" for the first one of each.
         """
+        found = [self.found[number] for number in numbers if self.states[number] == "open"]
         chosen = [
-            (self.found[number], self.found[number].actions[-1 if is_kept else 0])
-            for number in numbers
-            if self.states[number] == "open"
+            (finding, action)
+            for finding in found
+            if (action := finding.action(key) if key else finding.actions[0]) is not None
         ]
-        done = "Keep" if is_kept else "Settle"
-        words = f"{done} {plural(len(chosen), 'finding')}"
+        done = "Keep" if key == KEEP else "Settle"
+        self._settle(chosen, f"{done} {plural(len(chosen), 'finding')}")
+
+    def _settle(self, chosen: Sequence[tuple[Finding, Action]], words: str) -> None:
         recipe = {key: value for _, action in chosen for key, value in action.recipe.items()}
-        self._push(with_actions(self._document.project, chosen), words, recipe)
+        after = with_actions(self._document.project, chosen)
+        self._push(after, words, recipe)
+        if after.dataset != self._document.project.dataset:
+            self._document.set_dataset(after.dataset)
 
     def reopen(self, number: int) -> None:
         """Undoes what was done about the images of a finding."""

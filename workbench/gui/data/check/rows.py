@@ -121,10 +121,12 @@ def rule_words(rule: RuleFindings) -> str:
 
 
 def settle_words(actions: Sequence[Action]) -> str:
-    """What the first actions of several findings do together; "" where nothing is to be done."""
+    """What an action of each of several findings does together; "" where nothing is to be done, or
+    another reading of the data is chosen, which is decided one at a time.
+    """
     number, kinds = len(actions), {action.key.partition("_")[0] for action in actions}
     titles = {action.title for action in actions}
-    if not actions or KEEP in {action.key for action in actions}:
+    if not actions or any(action.key == KEEP or action.dataset for action in actions):
         return ""
     if kinds == {"keep"} and number > 1:
         return f"Use one of each ({count(number)})"
