@@ -56,9 +56,9 @@ def test_a_panel_of_evaluate(use):
         "Images",
         "Slices",
         "Calibration",
-        "Robustness",
         "Confusion matrix",
         "Map",
+        "Robustness",
         "Worst class",
     ]
     assert seen["is hidden"]

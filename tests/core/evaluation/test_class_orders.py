@@ -57,6 +57,17 @@ def test_a_single_order_is_taken_unless_another_fits_far_better():
     assert judge(single, *answers((1, 0, 2, 3), 0.8)).fitted == (1, 0, 2, 3)
 
 
+def test_a_single_order_that_is_worse_than_chance_is_not_taken():
+    """So few images cannot show another one to be better."""
+    output, truth = answers((1, 0), 1.0, count=8)
+    judged = judge({"data": (0, 1)}, output, truth)
+    assert judged.right == {"data": 0}
+    assert (judged.chosen, judged.fitted) == ("", ())
+    assert binom.cdf(0, 8, 0.5) < 0.05 < binom.cdf(2, 8, 0.5)
+    half = np.concatenate([output[:6], truth[6:]])
+    assert judge({"data": (0, 1)}, half, truth).chosen == "data"
+
+
 def test_many_classes_are_not_fitted():
     size = 400
     order = tuple(range(size))

@@ -12,6 +12,7 @@ import h5py
 import keras
 import numpy as np
 import pytest
+from keras import layers
 
 from tests.built_networks import runner_of
 from tests.foreign_networks import KINDS, NETWORKS, Maker, branches, make_files, save
@@ -145,7 +146,7 @@ def test_layers_in_several_models_within_the_model_are_not_guessed(tmp_path):
 def test_only_equal_networks_are_matched():
     def calls(network, kind="automatic"):
         model = Maker(keras, np.random.default_rng(2)).build(NETWORKS[network](4), kind)
-        return read_architecture(model.to_json())
+        return read_architecture(model.to_json()).calls
 
     for network in NETWORKS:
         for kind in KINDS:
@@ -156,6 +157,108 @@ def test_only_equal_networks_are_matched():
                 )
     assert match_calls(calls("branches"), calls("joined")) is None
     assert match_calls(calls("chain"), calls("norms")) is None
+
+
+class RandomScale(layers.Layer):
+    """A layer of the maker's own, whose name sounds like augmentation."""
+
+    def call(self, x):
+        return x * 0.3
+
+
+class OwnModel(keras.Model):
+    """The network, of half of the image."""
+
+    def call(self, x):
+        return super().call(x * 0.5)
+
+
+def network(*between, kind=keras.Model, side=8, **more):
+    """A network that a maker changed in one place, as Keras describes it."""
+    start = keras.Input((side, side, 3))
+    value = layers.Conv2D(8, 3, padding="same", name="c", **more)(start)
+    for layer in between:
+        value = layer(value)
+    value = layers.Dense(4, activation="softmax", name="d")(layers.Flatten()(value))
+    return kind(start, value).to_json()
+
+
+_SHALLOW = {"activation": layers.ReLU(max_value=0.1, name="relu")}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({}, {"between": [RandomScale()]}),
+        ({"activation": "relu"}, _SHALLOW),
+        ({"between": [layers.BatchNormalization()]}, {"between": [layers.BatchNormalization(1)]}),
+        (
+            {"between": [layers.LayerNormalization()]},
+            {"between": [layers.LayerNormalization(axis=1)]},
+        ),
+        ({}, {"between": [layers.Softmax()]}),
+    ],
+)
+def test_networks_that_compute_something_else_do_not_match(ours, theirs):
+    calls = [
+        read_architecture(network(*each.pop("between", ()), **each)).calls
+        for each in ({**ours}, {**theirs})
+    ]
+    assert match_calls(*calls) is None
+    assert match_calls(calls[0], calls[0]) is not None
+
+
+def test_a_second_softmax_is_not_left_out():
+    start = keras.Input((8, 8, 3))
+    once = layers.Dense(4, activation="softmax")(layers.Flatten()(start))
+    twice = layers.Softmax()(once)
+    single, double = (
+        read_architecture(keras.Model(start, end).to_json()).calls for end in (once, twice)
+    )
+    assert match_calls(single, double) is None
+
+
+@pytest.mark.parametrize("axis", [-1, 3])
+def test_the_last_axis_has_two_names(axis):
+    usual = read_architecture(network(layers.BatchNormalization())).calls
+    other = read_architecture(network(layers.BatchNormalization(axis))).calls
+    assert match_calls(usual, other) is not None
+
+
+def test_of_vectors_the_last_axis_is_another_number():
+    """Keras 2 writes the number of the axis: 1 behind Flatten, 3 of images."""
+    start = keras.Input((8, 8, 3))
+    ends = (layers.BatchNormalization(axis)(layers.Flatten()(start)) for axis in (-1, 1))
+    calls = [read_architecture(keras.Model(start, end).to_json()).calls for end in ends]
+    assert match_calls(*calls) is not None
+
+
+def test_a_model_of_its_own_class_cannot_be_followed():
+    with pytest.raises(UnknownNetworkError, match="OwnModel"):
+        read_architecture(network(kind=OwnModel))
+
+
+def test_the_size_of_the_images_is_read():
+    assert read_architecture(network(side=8)).image == (8, 8, 3)
+
+
+def test_a_network_that_cannot_be_compared_and_another_image_size_are_said(tmp_path):
+    graph = NETWORKS["chain"](6)
+    model, _ = made(graph, "same names", ".keras", tmp_path)
+    path = tmp_path / "two.keras"
+    keras.Model(model.inputs, [model.output, model.layers[-2].output]).save(path)
+    (doubt,) = load(graph, path).doubts
+    assert "cannot be compared" in doubt
+    nodes = [
+        replace(node, params={**node.params, "shape": (16, 16, 3)})
+        if node.kind == "input"
+        else node
+        for node in graph.nodes.values()
+    ]
+    _, path = made(Graph.of(nodes, graph.edges), "same names", ".keras", tmp_path)
+    (doubt,) = load(graph, path).doubts
+    assert "16 × 16 × 3" in doubt
+    assert "8 × 8 × 3" in doubt
 
 
 _LOOP = json.dumps(

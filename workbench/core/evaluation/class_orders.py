@@ -17,6 +17,9 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 LEVEL = 0.01
 """An order is taken where chance explains its lead over every other one less often than this."""
 
+_WORSE = 0.05
+"""A single order is doubted where as few hits as its are rarer than this by chance."""
+
 _STRICT = 0.001
 """The same for an order that was fitted to the images: of many orders, one is good by chance."""
 
@@ -47,7 +50,8 @@ class Judged:
 def judge(orders: Mapping[str, Sequence[int]], predicted: Numbers, truth: Numbers) -> Judged:
     """Judges orders of classes by images.
 
-    A single order needs no confirmation, only that no other one fits far better. Of several, one is
+    A single order needs no confirmation, only that no other one fits far better, and that it is not
+    worse than chance: where the images are few, no other one can be shown. Of several, one is
     confirmed that is better than each other one (McNemar's exact test) and than chance (binomial
     test), both at `LEVEL`.
 
@@ -66,8 +70,12 @@ def judge(orders: Mapping[str, Sequence[int]], predicted: Numbers, truth: Number
         return Judged({**right, FITTED: int(crossed.sum())}, "", fitted)
     others = [hit for key, hit in hits.items() if key != best]
     is_clear = all(_leads(hits[best], other, LEVEL) for other in others)
-    is_confirmed = is_clear and chance_of(right[best], len(truth), 1 / size) < LEVEL
-    return Judged(right, best if is_confirmed or not others else "")
+    count = len(truth)
+    is_good = chance_of(right[best], count, 1 / size) < LEVEL
+    # At most so many hits: what is left of all are at least so many misses.
+    is_bad = chance_of(count - right[best], count, 1 - 1 / size) < _WORSE
+    is_taken = is_clear and is_good if others else not is_bad
+    return Judged(right, best if is_taken else "")
 
 
 def chance_of(hits: int, total: int, share: float) -> float:

@@ -9,6 +9,6 @@ SPEC = PanelSpec(
     view="evaluate",
     title="Robustness",
     area="right",
-    order=30,
+    order=26,
     make=imported("workbench.gui.evaluate.robustness", "RobustnessPanel"),
 )

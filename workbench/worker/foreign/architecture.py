@@ -20,7 +20,9 @@ from workbench.assets import resource_path
 
 MAX_CALLS = 5_000
 _MOST_DEPTH = 12
-_LAST_AXIS = 3  # of images, with that of the batch
+_IMAGE_RANK = 4  # with the batch
+_KERAS = frozenset({"keras", "tf_keras"})
+"""Packages whose classes are Keras's own."""
 
 Label = tuple[str, frozenset[tuple[str, Any]]]
 """Class of a layer, and its parameters that differ from their defaults."""
@@ -38,9 +40,10 @@ class _Rules(msgspec.Struct, frozen=True):
     """`resources/keras_layers.toml`, which explains its fields."""
 
     at_rest: frozenset[str]
+    keras2: frozenset[str]
+    flat: frozenset[str]
     commutative: frozenset[str]
     models: frozenset[str]
-    joins: str
     function: str
     function_behind: str
     last: str
@@ -79,13 +82,27 @@ class Call:
         return self.label[0] in _rules().commutative
 
 
+@dataclass(frozen=True)
+class Architecture:
+    """A network that is described.
+
+    Attributes:
+        calls: Its calls, each behind those that feed it; the last one gives the answer.
+        image: Height, width and channels of its images, None for any; () where that is not said.
+        why_unknown: Why the description cannot be followed; "" where it can, or there is none.
+    """
+
+    calls: Sequence[Call] = ()
+    image: tuple[int | None, ...] = ()
+    why_unknown: str = ""
+
+
 class UnknownNetworkError(Exception):
     """The description cannot be followed; the text says why."""
 
 
-def read_architecture(text: str | bytes) -> list[Call]:
-    """The calls of a network in the JSON that Keras describes it with, each behind those that feed
-    it, the last one gives the answer.
+def read_architecture(text: str | bytes) -> Architecture:
+    """The network in the JSON that Keras describes it with.
 
     Raises:
         UnknownNetworkError: it is no model of one input and one output, or describes it in a way
@@ -93,19 +110,38 @@ def read_architecture(text: str | bytes) -> list[Call]:
     """
     try:
         config = msgspec.json.decode(text)
-        reader = _Reader()
+        shape = _input_shape(config)
+        reader = _Reader(is_keras2=shape[0] == "batch_input_shape")
         last = reader.model(config, -1, "", ())
+        image = tuple(None if each is None else int(each) for each in shape[1][1:])
     except (
         msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, IndexError, TypeError,
         ValueError, AttributeError,
     ) as error:  # fmt: skip
         raise UnknownNetworkError(f"{type(error).__name__}: {error}"[:200]) from error
-    return _behind(reader.calls, last)
+    return Architecture(_behind(reader.calls, last), image)
+
+
+def _input_shape(config: Any) -> tuple[str, Sequence[Any]]:
+    """The shape of what a model takes, with the batch, behind the word for it; that tells Keras 2
+    from 3. ("", ()) where it is not said.
+    """
+    inner = config["config"]
+    layers = inner if isinstance(inner, list) else inner["layers"]
+    first = layers[0]
+    if isinstance(inner, dict) and "input_layers" in inner:
+        name, _ = _only(inner["input_layers"])
+        (first,) = (layer for layer in layers if layer["name"] == name)
+    if first["class_name"] in _rules().models:
+        return _input_shape(first)
+    words = (word for word in ("batch_shape", "batch_input_shape") if first["config"].get(word))
+    word = next(words, "")
+    return word, first["config"][word] if word else ()
 
 
 def _behind(calls: Sequence[Call], last: int) -> list[Call]:
     """The calls that lead to the last one, renumbered; without a softmax at the end."""
-    while last >= 0 and calls[last].label == (_rules().last, frozenset()):
+    if last >= 0 and calls[last].label == (_rules().last, frozenset()):
         last = calls[last].inputs[0]
     needed, waiting = set[int](), [last]
     while waiting:
@@ -125,12 +161,16 @@ def _behind(calls: Sequence[Call], last: int) -> list[Call]:
 class _Reader:
     """Follows a description from the image on. Whatever is wrong raises what Python raises."""
 
+    is_keras2: bool = False
     calls: list[Call] = field(default_factory=list)
+    ranks: dict[int, int] = field(default_factory=lambda: {-1: _IMAGE_RANK})
 
     def model(self, config: Any, source: int, path: str, names: tuple[str, ...]) -> int:
         """Calls a model on a tensor; returns the place of its answer."""
         if len(names) > _MOST_DEPTH:
             raise ValueError("models within models")
+        if (kind := _class_of(config)) not in _rules().models:
+            raise ValueError(f"a class of its own: {kind}")
         inner = config["config"]
         if config["class_name"] == "Sequential":
             layers = inner if isinstance(inner, list) else inner["layers"]
@@ -163,18 +203,24 @@ class _Reader:
 
     def layer(self, layer: Any, inputs: tuple[int, ...], path: str, names: tuple[str, ...]) -> int:
         """Calls a layer; returns the place of its answer."""
-        kind, config = layer["class_name"], layer["config"]
+        kind, config = _class_of(layer), layer["config"]
         if kind in _rules().models:
             name = config["name"] if isinstance(config, dict) else layer["name"]
             return self.model(layer, _only_input(inputs), f"{path}/", (*names, name))
         own = (*names, str(config["name"]))
-        if kind in _rules().at_rest or kind.startswith("Random"):
+        is_other = self.is_keras2 and kind in _rules().keras2
+        if kind in _rules().at_rest and not is_other:
             return inputs[0]
-        activation = _function_of(kind, config) or _activation(config.get(_rules().function_behind))
-        if kind != _rules().function and not _function_of(kind, config):
-            inputs = (self._add(_label(kind, config), inputs, path, own),)
-        if activation != "linear":
-            inputs = (self._add((activation, frozenset()), inputs, "", own),)
+        rank = self.ranks[inputs[0]]
+        function = _function_of(kind, config)
+        behind = function or self._function(config.get(_rules().function_behind), rank)
+        if kind != _rules().function and not function:
+            label = _label(f"{kind} of Keras 2" if is_other else kind, config, rank)
+            inputs = (self._add(label, inputs, path, own),)
+            self.ranks[inputs[0]] = rank = _rank_behind(kind, config, rank)
+        if behind is not None:
+            inputs = (self._add(behind, inputs, "", own),)
+            self.ranks[inputs[0]] = rank
         return inputs[0]
 
     def _add(self, label: Label, inputs: tuple[int, ...], path: str, names: tuple[str, ...]) -> int:
@@ -182,6 +228,35 @@ class _Reader:
             raise ValueError(f"more than {MAX_CALLS:,} calls")
         self.calls.append(Call(label, inputs, path, names))
         return len(self.calls) - 1
+
+    def _function(self, value: Any, rank: int) -> Label | None:
+        """The function behind a layer, which may be a layer itself; None for none."""
+        if isinstance(value, dict) and isinstance(value["config"], str):
+            return f"function {value['config']}", frozenset()  # one of its own
+        if isinstance(value, dict):
+            kind = _class_of(value)
+            return _function_of(kind, value["config"]) or _label(kind, value["config"], rank)
+        name = snake_case(value) if value else "linear"
+        if self.is_keras2 and name in _rules().keras2:
+            name = f"{name} of Keras 2"
+        return None if name == "linear" else (name, frozenset())
+
+
+def _class_of(layer: Any) -> str:
+    """The class of a layer or model; of one that is not Keras's own a name that no other one has.
+    Files of Keras before 2.12 do not say whose it is.
+    """
+    kind, package = str(layer["class_name"]), str(layer.get("module") or "").partition(".")[0]
+    if "module" not in layer or package in _KERAS:
+        return kind
+    return f"{layer.get('registered_name') or kind} of {package or 'its maker'}"
+
+
+def _rank_behind(kind: str, config: Mapping[str, Any], rank: int) -> int:
+    """Dimensions of what a layer gives, with the batch, from those of what it takes."""
+    if "target_shape" in config:
+        return 1 + len(config["target_shape"])
+    return 2 if kind in _rules().flat and not config.get("keepdims") else rank
 
 
 def _placed(layers: Sequence[Any], path: str) -> Iterator[tuple[Any, str]]:
@@ -248,27 +323,17 @@ def _keras3_tensors(value: Any) -> Iterator[tuple[str, int]]:
         yield from _keras3_tensors([*value.values()])
 
 
-def _activation(value: Any) -> str:
-    """The name of an activation; "linear" for none."""
-    while isinstance(value, dict):
-        inner = value["config"]
-        value = inner if isinstance(inner, str | dict) and inner else value["class_name"]
-        if isinstance(value, dict) and "config" not in value:
-            value = value.get("name", "unknown")
-    return snake_case(value) if value else "linear"
-
-
-def _function_of(kind: str, config: Mapping[str, Any]) -> str:
-    """The function that a layer is nothing but; "" for other layers."""
+def _function_of(kind: str, config: Mapping[str, Any]) -> Label | None:
+    """The function that a layer is nothing but; None for other layers."""
     for function in _rules().functions:
         wanted = {"max_value": None, **function.where} if kind == function.kind else {}
         found = {key: config.get(key, value) for key, value in wanted.items()}
         if wanted and all(_plain(found[key]) == _plain(wanted[key]) for key in wanted):
-            return function.name
-    return ""
+            return function.name, frozenset()
+    return None
 
 
-def _label(kind: str, config: Mapping[str, Any]) -> Label:
+def _label(kind: str, config: Mapping[str, Any], rank: int) -> Label:
     rules = _rules()
     named = {rules.parameters.get(key, key): value for key, value in config.items()}
     found = {
@@ -279,9 +344,10 @@ def _label(kind: str, config: Mapping[str, Any]) -> Label:
     }
     if "pool_size" in found and named.get("strides") in (None, named["pool_size"]):
         found.pop("strides", None)
-    if kind == rules.joins:
-        axis = config.get("axis", -1)
-        found["axis"] = -1 if axis in (-1, _LAST_AXIS) else axis
+    axis = _plain(config.get("axis", -1))
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+    if axis not in (-1, rank - 1, None):
+        found["axis"] = axis
     return rules.classes.get(kind, kind), frozenset(found.items())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.protocol.weights import MatchedBy
-from workbench.worker.foreign.architecture import Call
+from workbench.worker.foreign.architecture import Architecture, Call
 from workbench.worker.foreign.same_network import looks_alike
 
 MOST_DIFFERENCES = 4  # where one layer is missing, all behind it differ
@@ -96,24 +96,34 @@ class FileLayers:
 
     Attributes:
         layers: The layers.
-        calls: The network that the file describes; () where it describes none.
+        described: The network that the file describes.
         has_order: The order of all layers of a place is that of the file; else only of those of
             one class.
         unordered: Places whose order says nothing.
     """
 
     layers: Sequence[Layer]
-    calls: Sequence[Call] = ()
+    described: Architecture = field(default_factory=Architecture)
     has_order: bool = True
     unordered: frozenset[str] = frozenset()
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """The calls of the network in the file; () where it describes none that can be followed."""
+        return self.described.calls
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network that weights are for: its layers with weights in their order, and all its calls."""
+    """A network that weights are for: its layers with weights in their order, and all of it."""
 
     layers: Sequence[Layer]
-    calls: Sequence[Call] = ()
+    described: Architecture = field(default_factory=Architecture)
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """All its calls."""
+        return self.described.calls
 
     @cached_property
     def above(self) -> Mapping[str, frozenset[str]]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.worker.foreign.architecture import Call, UnknownNetworkError, read_architecture
+from workbench.worker.foreign.architecture import (
+    Architecture,
+    UnknownNetworkError,
+    read_architecture,
+)
 from workbench.worker.foreign.file_layers import Expected, FileLayers, Layer
 
 FileArray = tuple[str, list[int], str]
@@ -25,13 +29,13 @@ def file_layers(
             that of Keras 3.
         config: The network that the file describes, JSON; empty for none.
     """
-    calls = _calls(config)
+    described = _described(config)
     if place is None:
-        return FileLayers([_keras3_layer(layer) for layer in listed], calls, has_order=False)
+        return FileLayers([_keras3_layer(layer) for layer in listed], described, has_order=False)
     layers = [layer for each in listed for layer in _taken_apart(each, place)]
     # Of a model within a model that is partly frozen, the trained layers come first.
     unordered = frozenset(layer.place for layer in layers if layer.place)
-    return FileLayers(layers, calls, unordered=unordered)
+    return FileLayers(layers, described, unordered=unordered)
 
 
 def whole_layers(listed: Sequence[FileLayer], place: str) -> FileLayers:
@@ -41,12 +45,12 @@ def whole_layers(listed: Sequence[FileLayer], place: str) -> FileLayers:
     return FileLayers([Layer(name, _placed(place + path, found)) for path, name, found in listed])
 
 
-def _calls(config: str | bytes) -> Sequence[Call]:
-    """The network that is described; () where it cannot be followed."""
+def _described(config: str | bytes) -> Architecture:
+    """The network that is described, or why it cannot be followed."""
     try:
-        return read_architecture(config) if config else ()
-    except UnknownNetworkError:
-        return ()
+        return read_architecture(config) if config else Architecture()
+    except UnknownNetworkError as error:
+        return Architecture(why_unknown=str(error))
 
 
 def _keras3_layer(listed: FileLayer) -> Layer:

@@ -71,7 +71,8 @@ def _by_structure(file: FileLayers, network: Network) -> Matched | None:
     if len(pairs) < len(own) or any(id(layer) not in used for layer in file.layers):
         return None
     is_named = all(layer.name == wanted.name for layer, wanted in pairs)
-    return Matched(pairs, "names" if is_named else "structure", [*_other_names(pairs, own)])
+    doubts = [*_image_doubts(file, network), *_other_names(pairs, own)]
+    return Matched(pairs, "names" if is_named else "structure", doubts)
 
 
 def _other_names(pairs: Pairs, own: Mapping[str, Layer]) -> Iterator[str]:
@@ -199,6 +200,9 @@ def _is_doubtful(
 
 def _structure_doubts(file: FileLayers, network: Network) -> list[str]:
     """How the network in the file differs, where it describes one."""
+    if file.described.why_unknown:
+        words = "The network in the file cannot be compared with that of the project; its outputs"
+        return [f"{words} may be others ({file.described.why_unknown[:MOST_NAME]})."]
     if not file.calls:
         return []
     theirs = Counter(call.label for call in file.calls)
@@ -207,7 +211,16 @@ def _structure_doubts(file: FileLayers, network: Network) -> list[str]:
     more += [f"{_label_words(label)} in the project" for label in ours - theirs]
     listed = "; ".join(more[:MOST_NAMES]) or "its layers are connected in another way"
     words = "The network in the file is not that of the project; its outputs may be others"
-    return [f"{words}: {listed}."]
+    return [f"{words}: {listed}.", *_image_doubts(file, network)]
+
+
+def _image_doubts(file: FileLayers, network: Network) -> list[str]:
+    """That the network in the file takes images of another size."""
+    theirs, ours = file.described.image, network.described.image
+    if all(one is None or one == other for one, other in zip(theirs, ours, strict=False)):
+        return []
+    sizes = [" × ".join(map(str, (each or "any" for each in shape))) for shape in (theirs, ours)]
+    return [f"The network in the file takes images of {sizes[0]}, that of the project {sizes[1]}."]
 
 
 def _label_words(label: tuple[str, frozenset[tuple[str, Any]]]) -> str:

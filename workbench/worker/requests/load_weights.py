@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -31,6 +31,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import Arrays, write_arrays
+from workbench.worker.foreign.file_layers import Network
 from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
@@ -51,6 +52,7 @@ from workbench.worker.saved_models.weights_layout import weights_layout
 from workbench.worker.trainer.setup import model_card
 
 _OWN_NAMES = "Uses the class names of the file; those of the data set differ."
+_LEAST_CLASSES = 2
 _NUMBERED = "The classes have numbers for names: neither the file nor the data set names them all."
 
 
@@ -74,13 +76,15 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     built = build_whole(project.graph, "the project")
     # A program of ours wrote the file of a result.
     by_order = result is not None or request.layer_order == "file"
-    weights = read_foreign_weights(path, weights_layout(built), by_order=by_order)
+    network = weights_layout(built)
+    weights = read_foreign_weights(path, network, by_order=by_order)
     assign_weights(built, weights.arrays)
     own = result.card.class_names if result is not None else _names_inside(path)
     other = "" if result is None else refuse_other_images(job, project, built.input_shape, result)
     names, note, found = _class_names(job, request, own, project, built)
     if result is None:
-        found = replace_fields(found, matched_by=weights.matched_by, doubts=[*weights.doubts])
+        doubts = [*weights.doubts, *_output_doubts(network)]
+        found = replace_fields(found, matched_by=weights.matched_by, doubts=doubts)
     job.send(found)
     if names is None:
         raise ask_order(found, str(path))
@@ -94,6 +98,16 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     words = "Imported" if result is not None else "Loaded weights from"
     text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
+
+
+def _output_doubts(network: Network) -> Iterator[str]:
+    """That softmax makes other probabilities of the outputs than their own function does."""
+    last = network.calls[-1] if network.calls else None
+    if last is not None and not last.path:
+        yield (
+            f"The network ends with {last.label[0]}: the probabilities are those of a softmax over "
+            "its outputs, not the outputs themselves."
+        )
 
 
 def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
@@ -134,6 +148,14 @@ def _class_names(
         UsageError: the user does, or a name is empty or there twice; or there is no such order.
     """
     units, found = int(built.model.output_shape[-1]), LoadFindings(id=job.id)
+    if units < _LEAST_CLASSES:
+        raise WeightsError(
+            "The network has one output. A classifier needs one for each class.",
+            received=f"a last layer with {units} unit",
+            expected="a last layer with a unit for each class",
+            fix="Two classes by one sigmoid unit are the same as two units of softmax, with the "
+            "weights 0 and those of the unit: give the last layer these in Keras, and save it.",
+        )
     if request.class_names:
         _check_told(request.class_names, units)
         return list(request.class_names), "", found

@@ -223,16 +223,18 @@ def _accuracy_words(order: ClassOrder) -> str:
 
 
 def chosen_words(found: LoadFindings) -> str:
-    """What is said of the order that was taken; "" where there was only one to take."""
-    if len(found.orders) < 2 or not found.chosen:
+    """What is said of the order that was taken; "" where there was only one to take, and no image
+    to measure it on.
+    """
+    if not found.chosen or (len(found.orders) < 2 and not found.num_images):
         return ""
     rows = {order.key: order for order in found.orders}
     taken = rows.pop(found.chosen)
     words = f"The classes are in the order {_names_words(taken)}{_accuracy_words(taken)}"
     if found.num_images:
         words += f" of {found.num_images} {found.part}"
-    others = (f"{_names_words(order)}{_accuracy_words(order)}" for order in rows.values())
-    return f"{words}; not {'; '.join(others)}."
+    others = "; ".join(f"{_names_words(each)}{_accuracy_words(each)}" for each in rows.values())
+    return f"{words}; not {others}." if others else f"{words}."
 
 
 def has_one_order(project: Project) -> bool:
