@@ -9,7 +9,7 @@ from workbench.core.class_names import Key
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.file_names import by_name
-from workbench.pictures.class_folders.parts import flat_parts
+from workbench.pictures.class_folders.parts import flat_parts, joined_words
 from workbench.pictures.class_folders.tree import Branch, end_of
 from workbench.pictures.class_folders.words import part_name
 
@@ -61,7 +61,7 @@ def aside_inference(aside: list[Branch]) -> Inference:
         "aside",
         "Folders beside the images",
         f"not used: {quoted(names)}",
-        "their names say that they hold something made of the images",
+        "their names say that they hold something made of the images, or set aside",
         f"They hold {plural(count, 'image')}.",
         param="aside",
         options=(Option("use", "all images, these too"),),
@@ -81,9 +81,22 @@ def masks_inference(files: Sequence[str]) -> Inference:
     )
 
 
+def alike_inference(ends: Mapping[str, int]) -> Inference:
+    """That images named after others beside them are used as these are."""
+    return Inference(
+        "aside_files",
+        "Images named after others",
+        f"used: {sum(ends.values()):,}, with {quoted(list(ends))} behind the name of another",
+        "nothing says that they are masks and the like",
+        "If they are made of the images beside them, each of these counts several times, also in "
+        "training and validation.",
+    )
+
+
 def part_words(found: Mapping[Key, object]) -> list[Inference]:
     """A doubt where classes are named as parts beside others that are not."""
     named = [key[-1] for key in found if (part := part_name(key[-1])) and part.is_exact]
+    named = named if len(named) > 1 else joined_words([key[-1] for key in found])
     if len(named) < 2:
         return []
     doubt = Inference(
