@@ -9,9 +9,9 @@ FOLDER/CLASS/2019/*.jpg       nor is a year
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Literal
 
 from workbench.core.class_names import Key, folded, unique_paths
@@ -20,6 +20,7 @@ from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.tree import Branch
 from workbench.pictures.class_folders.words import (
     are_moments,
+    are_numbered,
     is_aside,
     is_container,
     is_no_usual_class,
@@ -109,25 +110,9 @@ def _further(
     """What was taken without a sign of it: that folders inside a class are of the class, and that
     folders named as figures or masks are classes.
     """
-    own = {each.path for folders in held.values() for each in folders}
-    inner = [
-        branch
-        for folders in found.folders.values()
-        for branch in folders
-        if branch.pictures and branch.path not in own and not is_container(branch.name)
-    ]
-    names = list(dict.fromkeys(branch.name for branch in inner if not are_moments([branch.name])))
-    if names and not any(each.key == "class_folders" for each in found.inferences):
-        unsure = [name for name in names if is_unsure(name)]
-        yield Inference(
-            "inner_folders",
-            "Folders inside class folders",
-            f"their {plural(sum(len(branch.pictures) for branch in inner), 'image')} count to the "
-            f"class around them: {_list(names)}",
-            "the class folders hold images themselves",
-            f"{_list(unsure)} may hold images that are not meant." if unsure else "",
-        )
-    odd = [top for top in tops if is_no_usual_class(top.name) and not top.branches]
+    if not any(each.key == "class_folders" for each in found.inferences):
+        yield from _inner_folders([each for folders in held.values() for each in folders], found)
+    odd = [top for top in tops if is_no_usual_class(top.name)]
     if odd and len(tops) - len(odd) >= 2:
         yield Inference(
             "class_folders",
@@ -136,6 +121,44 @@ def _further(
             "they are beside the other class folders",
             "Move them away if they hold figures, masks and the like.",
         )
+
+
+def _inner_folders(folders: list[Branch], found: Classes) -> Iterator[Inference]:
+    """That folders inside of class folders are of the class."""
+    own = {each.path: each for each in folders}
+    inner = [
+        branch
+        for each in found.folders.values()
+        for branch in each
+        if branch.pictures and branch.path not in own and not _is_the_class(branch, own)
+    ]
+    if not inner:
+        return
+    names = list(dict.fromkeys(branch.name for branch in inner))
+    unsure = [name for name in names if is_unsure(name)]
+    few = [each.name for each in folders if _has_few(each, each.branches)]
+    doubts = [f"{_list(unsure)} may hold images that are not meant."] if unsure else []
+    doubts += [f"{_list(few)} holds few images itself: it may be around classes."] if few else []
+    yield Inference(
+        "inner_folders",
+        "Folders inside class folders",
+        f"their {plural(sum(len(branch.pictures) for branch in inner), 'image')} count to the "
+        f"class around them: {_list(names)}",
+        "they are beside images of the class, or the only ones",
+        " ".join(doubts),
+    )
+
+
+def _is_the_class(inner: Branch, own: Mapping[Path, Branch]) -> bool:
+    """Whether a folder inside a class adds nothing that could be meant otherwise: a date, or a
+    folder for the images of one that holds none itself.
+    """
+    if are_moments([inner.name]):
+        return True
+    around = own.get(inner.path.parent)
+    if around is None or around.pictures:
+        return False
+    return is_container(inner.name) or folded(inner.name) == folded(around.name)
 
 
 def loose(groups: list[Branch]) -> str:
@@ -158,9 +181,14 @@ def is_group(branch: Branch) -> bool:
     kinds = {_kind(each.name) for each in inner}
     if "train" in kinds and len(kinds) >= 2 and kinds <= _PART_KINDS:
         return True
+    names = [each.name for each in inner]
+    return _has_few(branch, inner) and not are_moments(names) and not are_numbered(names)
+
+
+def _has_few(branch: Branch, inner: Sequence[Branch]) -> bool:
+    """Whether a folder holds few images itself beside those inside, of which there are several."""
     number = sum(each.num_pictures for each in inner)
-    is_few = len(branch.pictures) * _FEW * len(inner) <= number
-    return is_few and not are_moments(each.name for each in inner)
+    return len(inner) > 1 and 0 < len(branch.pictures) * _FEW * len(inner) <= number
 
 
 def _without_copies(tops: tuple[Branch, ...], found: Classes) -> tuple[Branch, ...]:
@@ -326,7 +354,10 @@ def _even(
         return "top", _levels("top", held, "these folders were chosen", doubt)
     repeated = _repeated(last)
     if not repeated:
-        return "path", _levels("path", held, "no folder right inside holds images itself")
+        inner = [[key[1] for key in held if key[0] == top.name and len(key) > 1] for top in tops]
+        is_series = all(len(names) > 1 and are_numbered(names) for names in inner)
+        doubt = "The folders inside differ in numbers only: patients or series?" * is_series
+        return "path", _levels("path", held, "no folder right inside holds images itself", doubt)
     kinds = {_kind(top.name) for top in tops}
     if kinds == {"fold"}:
         return "inner", _levels("inner", held, "the folders around them are numbered folds")
@@ -377,6 +408,15 @@ def _doubt(repeated: list[str], tops: tuple[Branch, ...]) -> str:
 def _list(names: list[str]) -> str:
     words = ", ".join(f"“{plain_name(name)}”" for name in names[:_NAMED])
     return f"{words}, …" if len(names) > _NAMED else words
+
+
+def level_told(level: Level) -> list[Inference]:
+    """A level that was set; none where it was not."""
+    others = tuple(Option(each, LEVELS[each]) for each in LEVELS if each != level)
+    told = Inference(
+        "class_folders", "The classes", LEVELS[level], param="classes", options=others, is_told=True
+    )
+    return [told] if level != "auto" else []
 
 
 def _levels(level: Level, held: Mapping[Key, object], evidence: str, doubt: str = "") -> Inference:

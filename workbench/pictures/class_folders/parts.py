@@ -17,7 +17,7 @@ from workbench.pictures.class_folders.words import (
 )
 
 _EVALUATED: tuple[Part, ...] = ("test", "validation")
-_KINDS = frozenset({"train", "test", "validation", "evaluation"})
+_TESTED = frozenset({"test", "validation", "evaluation"})
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def _chosen(named: list[tuple[Branch, PartName]]) -> list[tuple[Branch, PartName
     """The usual names where a training part has one, else those with the same other words."""
     plain = [(branch, part) for branch, part in named if not part.rest]
     if any(part.kind == "train" for _, part in plain):
-        is_alone = len({part.kind for _, part in plain}) == 1
-        others = [each for each in named if is_alone and each[1].kind in _KINDS - {"train"}]
+        is_alone = not any(part.kind in _TESTED for _, part in plain)
+        others = [each for each in named if is_alone and each[1].kind in _TESTED]
         return [*plain, *others]
     for _, train in named:
         if train.kind == "train":

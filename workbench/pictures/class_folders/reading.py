@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from workbench.core.class_names import Key, KnownNames, matched, unique_paths
-from workbench.core.format import plain_name, plural
+from workbench.core.format import plural
 from workbench.core.projects.data_edits import PartName
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.beginning import (
@@ -27,12 +27,12 @@ from workbench.pictures.class_folders.beginning import (
 )
 from workbench.pictures.class_folders.file_names import by_name, is_evident, names_inference
 from workbench.pictures.class_folders.levels import (
-    LEVELS,
     Classes,
     Level,
     classes_below,
     is_group,
     level_of,
+    level_told,
     loose,
     without_containers,
 )
@@ -49,6 +49,7 @@ from workbench.pictures.class_folders.tree import Branch, end_of, other_files, o
 from workbench.pictures.class_folders.unused import (
     alike_inference,
     aside_inference,
+    empty_notes,
     hint,
     masks_inference,
     part_words,
@@ -150,12 +151,7 @@ class _Reader:
         passed = {each.path for folder in self._aside for each in folder.all()}
         counted = self._used | passed
         unused = unused_notes(self._tree, counted, self._why) if self._used else []
-        ignored = [
-            f"Folder “{plain_name(self._begin.path(each))}” has no images and is ignored."
-            for node in self._tree.all()
-            if node.pictures or node.branches
-            for each in node.empty
-        ]
+        ignored = empty_notes(self._tree, self._begin.path)
         return ClassFolders(
             train=self._files["train"],
             test=self._files["test"],
@@ -323,7 +319,7 @@ class _Reader:
         """Adds the folders of parts inside of classes, which may be on several levels."""
         around = {key: without_containers(key[:-1], has_aside=self._how.has_aside) for key in parts}
         level = self._how.classes
-        told = self._levels_told(level)
+        told = level_told(self._how.classes)
         if level == "auto":
             tops = {key[0] for key in parts}
             level, inference = level_of(
@@ -357,22 +353,11 @@ class _Reader:
             start, level, has_aside=self._how.has_aside, is_chosen=self._how.is_chosen
         )
         self._aside += found.aside
-        self._inferences += found.inferences or self._levels_told(level)
+        self._inferences += found.inferences or level_told(self._how.classes)
         for key, name in unique_paths(found.folders).items():
             self._take("train", name, found.folders[key])
         if self._how.parts == "auto":
             self._inferences += part_words(found.folders)
-
-    def _levels_told(self, level: Level) -> list[Inference]:
-        """What was set, where it is not the usual."""
-        if self._how.classes == "auto":
-            return []
-        others = tuple(Option(each, LEVELS[each]) for each in LEVELS if each != level)
-        told = Inference(
-            "class_folders", "The classes", LEVELS[level], param="classes", options=others,
-            is_told=True,
-        )  # fmt: skip
-        return [told]
 
     def _take(self, part: PartName, name: str, branches: Iterable[Branch]) -> None:
         files = self._files[part].setdefault(name, [])
@@ -385,12 +370,11 @@ class _Reader:
         """The images of a folder without the masks and the like beside them."""
         if self._how.has_aside:
             return list(branch.pictures)
-        stems = [PurePath(file).stem for file in branch.pictures]
-        masks = made_of_others(stems)
-        is_mask = {file: PurePath(file).stem in masks for file in branch.pictures}
-        self._masks += [file for file in branch.pictures if is_mask[file]]
-        self._alike.update(ends_behind_others(stem for stem in stems if stem not in masks))
-        return [file for file in branch.pictures if not is_mask[file]]
+        stems = {file: PurePath(file).stem for file in branch.pictures}
+        masks = made_of_others(stems.values())
+        self._masks += [file for file in stems if stems[file] in masks]
+        self._alike.update(ends_behind_others({*stems.values()} - masks))
+        return [file for file in stems if stems[file] not in masks]
 
     # names of files ------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.core.class_names import Key
@@ -39,6 +39,16 @@ def unused_notes(tree: Branch, used: set[Path], why: Mapping[Path, str]) -> list
     if loose:
         notes.append(f"{plural(loose, 'image')} outside class folders are not used.")
     return notes
+
+
+def empty_notes(tree: Branch, path: Callable[[Branch], str]) -> list[str]:
+    """A sentence on each outermost folder without images; `path` says where it is."""
+    return [
+        f"Folder “{plain_name(path(each))}” has no images and is ignored."
+        for node in tree.all()
+        if node.pictures or node.branches
+        for each in node.empty
+    ]
 
 
 def short(notes: list[str]) -> list[str]:

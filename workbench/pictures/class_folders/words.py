@@ -74,11 +74,11 @@ _UNSURE = _set("bad blurry old crop crops cropped flip flipped rotated noisy wro
 
 _PAPERS = _set(
     "docs documentation figures results result output outputs plots logs screenshots readme "
-    "assets demo"
+    "assets demo examples gradcam code src scripts resized preprocessed unsorted"
 )
 """Names of folders with pictures that are about a data set."""
 
-_AS_A_CLASS = _set("mask thumb label boxes gray grey")
+_AS_A_CLASS = _set("mask thumb label boxes gray") | {"grey"}
 """Words for things made of images that are usual names of classes, too."""
 
 _GLUED = re.compile(
@@ -268,6 +268,16 @@ def are_moments(names: Iterable[str]) -> bool:
     names = list(names)
     is_year = [len(name) >= 4 and _MOMENT.fullmatch(name) is not None for name in names]
     return bool(names) and all(is_year)
+
+
+def are_numbered(names: Iterable[str]) -> bool:
+    """Whether names differ in nothing but numbers, as those of patients and series do, and are no
+    WordNet numbers.
+    """
+    names = list(names)
+    is_numbered = all(any(map(str.isdecimal, name)) for name in names)
+    is_wordnet = all(map(_WORDNET.fullmatch, names))
+    return is_numbered and not is_wordnet and len({re.sub(r"\d+", "", name) for name in names}) == 1
 
 
 # classes in the names of files --------------------------------------------------------------
