@@ -39,7 +39,7 @@ def _found(
 ) -> ClassFolders:
     """The classes of the folders, which are read as if they were in one."""
     names = unique_paths(path.parts for path in paths)
-    trees = [replace(scan(path, check, depth=1), called=names[path.parts]) for path in paths]
+    trees = [replace(scan(path, check), called=names[path.parts]) for path in paths]
     around = Branch(
         paths[0].parent,
         branches=tuple(each for each in trees if each.pictures or each.branches),

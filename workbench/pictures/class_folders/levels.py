@@ -380,7 +380,8 @@ def _uneven(tops: tuple[Branch, ...], held: Mapping[Key, object]) -> tuple[Level
     ]
     if not joined:
         return "top", None
-    doubt = f"{_list(joined)} hold{'s' if len(joined) == 1 else ''} several folders, not images."
+    hold = "holds" if len(joined) == 1 else "hold"
+    doubt = f"{_list(joined)} {hold} several folders, and few or no images."
     return "top", _levels("top", held, "most hold images themselves", doubt)
 
 

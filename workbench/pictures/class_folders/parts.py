@@ -57,7 +57,7 @@ def part_folders(tree: Branch) -> PartFolders | None:
     named = [(branch, part) for branch in tree.branches if (part := part_name(branch.name))]
     named = [(branch, part) for branch, part in named if part.kind != "fold"]
     chosen = _chosen(named) if any(part.kind == "train" for _, part in named) else []
-    chosen = chosen or _named_alike(tree, named)
+    chosen = chosen or _named_alike(tree, named) or _without_train(tree, named)
     if not any(part.kind == "train" and not is_flat(branch) for branch, part in chosen):
         return None
     is_only = len(tree.branches) + len(tree.empty) == 1
@@ -104,6 +104,21 @@ def _named_alike(
         if len(rests) == 1 and tokens(branch.name) == rest
     ]
     return [*train, *named] if len(train) == 1 else []
+
+
+def _without_train(
+    tree: Branch, named: list[tuple[Branch, PartName]]
+) -> list[tuple[Branch, PartName]]:
+    """Folders for validation and test alone: the validation images are the training part, as one
+    that is published for a test is not to be learned.
+    """
+    kinds = {part.kind for _, part in named if not part.rest}
+    if kinds != {"validation", "test"} or len(named) < len(tree.branches):
+        return []
+    train = [
+        (branch, replace(part, kind="train")) for branch, part in named if part.kind == "validation"
+    ]
+    return [*train, *(each for each in named if each[1].kind == "test")]
 
 
 def joined_parts(tree: Branch) -> PartFolders | None:

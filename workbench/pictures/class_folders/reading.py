@@ -52,12 +52,13 @@ from workbench.pictures.class_folders.unused import (
     empty_notes,
     hint,
     masks_inference,
+    part_doubts,
     part_words,
     quoted,
     short,
     unused_notes,
 )
-from workbench.pictures.class_folders.words import ends_behind_others, made_of_others, part_name
+from workbench.pictures.class_folders.words import ends_behind_others, made_of_others
 from workbench.pictures.folders import entry_order
 
 
@@ -246,12 +247,9 @@ class _Reader:
             f"{part} ({quoted([each.name for each in folders])})"
             for part, folders in parts.folders.items()
         ]
-        doubts = []
+        doubts = part_doubts(parts)
         if foreign:
             doubts.append(f"{quoted(foreign)}: in another part, but no class of training.")
-        for part, folders in parts.folders.items():
-            if len({word.rest for each in folders if (word := part_name(each.name))}) > 1:
-                doubts.append(f"{quoted([each.name for each in folders])} are one part: {part}.")
         absent = [
             part for part in parts.folders if part != "train" and not self._files[part] and not told
         ]

@@ -9,7 +9,7 @@ from workbench.core.class_names import Key
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.file_names import by_name
-from workbench.pictures.class_folders.parts import flat_parts, joined_words
+from workbench.pictures.class_folders.parts import PartFolders, flat_parts, joined_words
 from workbench.pictures.class_folders.tree import Branch, end_of
 from workbench.pictures.class_folders.words import part_name
 
@@ -101,6 +101,18 @@ def alike_inference(ends: Mapping[str, int]) -> Inference:
         "If they are made of the images beside them, each of these counts several times, also in "
         "training and validation.",
     )
+
+
+def part_doubts(parts: PartFolders) -> list[str]:
+    """Doubts about folders that were taken as parts: several as one, or none for training."""
+    doubts = []
+    for part, folders in parts.folders.items():
+        words = [word for each in folders if (word := part_name(each.name))]
+        if len({word.rest for word in words}) > 1:
+            doubts.append(f"{quoted([each.name for each in folders])} are one part: {part}.")
+        if part == "train" and any(word.kind != "train" for word in words):
+            doubts.append("No folder is named as that of training.")
+    return doubts
 
 
 def part_words(found: Mapping[Key, object]) -> list[Inference]:
