@@ -238,7 +238,7 @@ def _beside_and_deep() -> Iterator[Layout]:
     yield Layout("unlabeled beside", "train/{cats,dogs}*3 test/{cats,dogs}*2 unlabeled*6", _AB3, 6)
     yield Layout("unlabeled by name", "train/{cats,dogs}*3 unlabeled*6", "{cats,dogs}:3", 6)
     yield Layout("train only", "train/{cats,dogs}*3", "{cats,dogs}:3")
-    yield Layout("test and val", "{test,valid}/{cats,dogs}*3", "{cats,dogs}:6")
+    yield Layout("test and val", "{test,valid}/{cats,dogs}*3", "{cats,dogs}:3/3")
     yield Layout("extra beside", "{train,test}/{cats,dogs}*3 extra/{cats,dogs}*2",
                  "{cats,dogs}:3/3", 4)  # fmt: skip
     yield Layout("train and extra", "{train,extra}/{cats,dogs}*3", "{cats,dogs}:6")

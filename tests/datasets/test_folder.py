@@ -36,7 +36,9 @@ def test_one_folder_a_class(tmp_path):
     assert data.train.labels.tolist() == [0, 0, 1, 1, 1]
     assert [Path(path).parent.name for path in data.train.paths] == ["class9"] * 2 + ["class10"] * 3
     assert data.test is None
-    assert data.notes == ()
+    assert data.notes == (
+        "4 images in “.hidden”, a folder that is hidden or of the system: not used.",
+    )
 
 
 def test_the_flowers(shared_data):

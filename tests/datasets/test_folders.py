@@ -16,8 +16,8 @@ from workbench.datasets import all_datasets, missing_data_of
 from workbench.errors import DatasetError, ParamError, UsageError
 
 
-def load(*paths: object) -> LoadedData:
-    params = {"paths": tuple(map(str, paths))}
+def load(*paths: object, **more: object) -> LoadedData:
+    params = {"paths": tuple(map(str, paths)), **more}
     return all_datasets()["folders"].load(PlainContext(Path("unused")), params)
 
 
@@ -35,6 +35,31 @@ def test_folders_of_one_name_carry_the_folder_around_them(tmp_path):
     fill(tmp_path, {"north/photos": 2, "south/photos": 1})
     data = load(tmp_path / "north/photos", tmp_path / "south/photos")
     assert data.class_names == ("north/photos", "south/photos")
+
+
+def test_they_are_read_as_if_they_were_in_one_folder(tmp_path):
+    fill(tmp_path, {f"{part}/{name}": 2 for part in ("train", "test") for name in "ab"})
+    data = load(tmp_path / "train", tmp_path / "test")
+    assert data.class_names == ("a", "b")
+    assert len(data.test) == 4
+    as_classes = load(tmp_path / "train", tmp_path / "test", parts="none", classes="top")
+    assert set(as_classes.class_names) == {"train", "test"}
+    params = {"paths": [str(tmp_path / "train"), str(tmp_path / "test")]}
+    assert all_datasets()["folders"].classes(params) == ("a", "b")
+
+
+def test_folders_inside_of_the_chosen_ones_are_a_doubt(tmp_path):
+    fill(tmp_path, {"animals/cat": 2, "animals/dog": 2, "x/plants/oak": 2, "x/plants/rose": 2})
+    chosen = (tmp_path / "animals", tmp_path / "x" / "plants")
+    data = load(*chosen)
+    assert data.class_names == ("animals", "plants")
+    (doubt,) = (each for each in data.inferences if each.is_doubtful)
+    assert load(*chosen, classes=doubt.options[0].value).class_names == (
+        "cat",
+        "dog",
+        "oak",
+        "rose",
+    )
 
 
 @pytest.mark.parametrize(

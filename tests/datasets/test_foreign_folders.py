@@ -244,3 +244,53 @@ def test_joined_classes_are_in_the_order_of_people(tmp_path, words, how):
 def test_the_order_of_classes_is_said_as_it_is(names, words):
     (order,) = class_order(names)
     assert order.evidence.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "doubt"),
+    [
+        ("{a,b}*4 a/blurry*2", "inner_folders", "“blurry” may hold"),
+        ("{a,b}*4 a/kittens*2", "inner_folders", ""),
+        ("{a,b,figures}*4", "class_folders", "figures, masks"),
+        ("{a,b}/img{0,1,2}{,_flip}.png", "aside_files", "counts several times"),
+        ("{cat,dog}_{train,test}*3 rose*3", "parts", "usual for parts"),
+        ("a/u{1,2}/{train,test}*3 b/v{1,2}/{train,test}*3", "class_folders", "differ in numbers"),
+    ],
+)
+def test_what_was_taken_without_a_sign_is_told(tmp_path, words, key, doubt):
+    data = load(written(tmp_path, words))
+    told = [each for each in data.inferences if each.key == key]
+    assert any(bool(each.doubt) == bool(doubt) and doubt in each.doubt for each in told), told
+
+
+def test_few_images_around_classes_are_not_used_and_told(tmp_path):
+    folder = written(tmp_path, "animals/{cat,dog}*5 plants/{oak,rose}*5 {animals,plants}*1")
+    data = load(folder)
+    assert counts_of(data) == dict.fromkeys(("cat", "dog", "oak", "rose"), (5, 0, 0))
+    (levels,) = data.inferences
+    assert levels.doubt == "2 images right in “animals”, “plants”: not used."
+    assert data.notes == ("2 images outside class folders are not used.",)
+    assert counts_of(load(folder, classes="top")) == {"animals": (11, 0, 0), "plants": (11, 0, 0)}
+
+
+def test_class_and_part_in_one_name_can_be_classes(tmp_path):
+    folder = written(tmp_path, "{cat,dog}_{train,val,test}*3")
+    data = load(folder)
+    assert counts_of(data) == {"cat": (3, 3, 3), "dog": (3, 3, 3)}
+    assert data.inferences[0].value == (
+        "train (“cat_train, …”), test (“cat_test, …”), validation (“cat_val, …”)"
+    )
+    assert len(counts_of(load(folder, parts="none"))) == 6
+    assert counts_of(load(folder, parts="merge")) == {"cat": (9, 0, 0), "dog": (9, 0, 0)}
+
+
+def test_numbers_that_each_folder_has_are_no_sign_of_masks(tmp_path):
+    data = load(written(tmp_path, "{faces,hands,masks}/#.png*4"))
+    assert data.class_names == ("faces", "hands", "masks")
+
+
+def test_levels_around_parts_inside_can_be_set(tmp_path):
+    folder = written(tmp_path, "{cat,dog}/{north,south}/{train,test}*3")
+    assert len(counts_of(load(folder))) == 4
+    assert counts_of(load(folder, classes="top")) == {"cat": (6, 6, 0), "dog": (6, 6, 0)}
+    assert set(counts_of(load(folder, classes="inner"))) == {"north", "south"}

@@ -82,6 +82,31 @@ def cases() -> Iterator[Case]:
         )
     for name, fill in _SPECIAL.items():
         yield _case(name, NAMES["words"], fill)
+    yield from _odd_cases()
+
+
+def _odd_cases() -> Iterator[Case]:
+    """Layouts that are usual enough, but that hold more than classes and parts."""
+    words = NAMES["words"]
+    for pattern in _JOINED:
+        yield _case(f"class and part in one name: {pattern}", words, partial(_joined, form=pattern))
+    for name in ("masks", "ground_truth", "heatmaps", "augmented", "thumbs"):
+        for end in ("", "_m"):
+            yield _case(f"{name}, flat, names and “{end}”", words, partial(_flat_aside, name, end))
+    for name in ("rejected", "_deleted", "duplicates", "backup", "trash", "masks"):
+        yield _case(f"{name} in each class", words, partial(_set_aside, name))
+    for end in ("_heatmap", "_edge", "_overlay", "-contours"):
+        yield _case(f"{end} beside", words, partial(_beside, end=end))
+    for number in (1, 2):
+        yield _case(f"groups with {number} covers", words, partial(_covers, number=number))
+    yield _case("covers beside parts in each class", words, _cover_beside_parts)
+    yield _case("sites around parts in classes", words, _sites)
+    yield _case("images around parts in classes", words, partial(_inside, folders=_DEEP))
+    yield _case("a hidden folder", words, partial(_loose, folder=".net/"))
+    yield _case("public and private test", words, _two_tests)
+    yield _case("rps-test-set", words, partial(parts, folders=("rps", "rps-test-set")))
+    for name, fill in _CHOSEN.items():
+        yield _case(f"chosen: {name}", words, fill, key="folders")
 
 
 def _masks(written: Written) -> None:
@@ -92,12 +117,84 @@ def _masks(written: Written) -> None:
             written.loose(f"{name}/{name} ({number})_mask.png", number)
 
 
-def _case(name: str, names: tuple[str, ...], fill: Fill) -> Case:
+def _joined(written: Written, form: str) -> None:
+    for part in ("train", "test"):
+        for label, name in enumerate(written.names):
+            _put(written, form.format(name=name, part=part), label, part)
+
+
+def _flat_aside(name: str, end: str, written: Written) -> None:
+    """Masks and the like of all classes in one folder."""
+    for label, class_name in enumerate(written.names):
+        for number in range(_EACH):
+            written.image(f"{class_name}/{class_name}{number}.png", label, number)
+            written.loose(f"{name}/{class_name}{number}{end}.png", number)
+
+
+def _set_aside(name: str, written: Written) -> None:
+    classes(written)
+    for class_name in written.names:
+        written.loose(f"{class_name}/{name}/x.png", 1)
+
+
+def _beside(written: Written, end: str) -> None:
+    """Class folders whose images have others made of them beside them."""
+    for label, name in enumerate(written.names):
+        for number in range(_EACH):
+            written.image(f"{name}/im{number}.png", label, number)
+            written.loose(f"{name}/im{number}{end}.png", number)
+
+
+def _covers(written: Written, number: int) -> None:
+    """Groups of classes, some of which hold an image themselves."""
+    written.names = ("cat", "dog", "oak", "rose")
+    groups = ("animals", "animals", "plants", "plants")
+    for label, (group, name) in enumerate(zip(groups, written.names, strict=True)):
+        _put(written, f"{group}/{name}", label)
+    for group in ("animals", "plants")[:number]:
+        written.loose(f"{group}/cover.png")
+
+
+def _cover_beside_parts(written: Written) -> None:
+    _inside(written, ("train", "test"))
+    for name in written.names:
+        written.loose(f"{name}/cover.png")
+
+
+def _sites(written: Written) -> None:
+    for part in ("train", "test"):
+        for label, name in enumerate(written.names):
+            for number in range(_EACH):
+                place = f"{name}/{('berlin', 'paris')[number % 2]}/{part}"
+                written.image(f"{place}/{number}.png", label, number, part)
+
+
+def _two_tests(written: Written) -> None:
+    parts(written, ("train", "public_test"))
+    for label, name in enumerate(written.names):
+        written.image(f"private_test/{name}/9.png", label, 9, "test")
+
+
+def _chosen_groups(written: Written) -> None:
+    """One class is around two folders."""
+    written.names = ("cat", "dog")
+    for number, place in enumerate(("cat/small", "cat/large")):
+        written.image(f"{place}/1.png", 0, number)
+    _put(written, "dog", 1)
+
+
+def _chosen_masks(written: Written) -> None:
+    classes(written)
+    written.loose(f"{written.names[0]}/masks/1.png", 1)
+
+
+def _case(name: str, names: tuple[str, ...], fill: Fill, key: str = "folder") -> Case:
     def write(folder: Path) -> Write:
         folder.mkdir(parents=True)
         written = Written(folder, names)
         fill(written)
-        return "folder", {"path": str(folder)}, written
+        chosen = tuple(str(each) for each in sorted(folder.iterdir()))
+        return key, {"path": str(folder)} if key == "folder" else {"paths": chosen}, written
 
     return Case("folders", name, write)
 
@@ -243,6 +340,22 @@ def _endings(written: Written, ending: str) -> None:
     for label, name in enumerate(written.names):
         _put(written, name, label, ending=ending)
 
+
+_JOINED = (
+    "{name}_{part}",
+    "{part}_{name}",
+    "{name} ({part})",
+    "{name}_{part}set",
+    "data/{part}-{name}",
+)
+_DEEP = ("images/train", "images/test")
+_CHOSEN: Mapping[str, Fill] = {
+    "classes": classes,
+    "train and test": partial(parts, folders=("train", "test")),
+    "masks in one": _chosen_masks,
+    "one around others": _chosen_groups,
+}
+"""Folders that are dropped on the window one by one."""
 
 _SPECIAL: Mapping[str, Fill] = {
     "unlabeled test": partial(_unlabeled, folder="test"),

@@ -1,19 +1,27 @@
-"""Several folders, wherever they are: each is a class."""
+"""Several folders, wherever they are: each is a class, or a part, as if one were around them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.core.class_names import unique_paths
 from workbench.core.params import Params, PathsParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData, least_classes
-from workbench.datasets._class_parts import FIT, check_classes, from_classes
+from workbench.datasets._class_parts import (
+    FIT,
+    READING,
+    check_classes,
+    from_classes,
+    reading_of,
+)
 from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
-from workbench.pictures.class_folders.reading import ClassFolders
-from workbench.pictures.class_folders.tree import other_files, other_notes, scan
+from workbench.pictures.class_folders.reading import ClassFolders, classes_of
+from workbench.pictures.class_folders.tree import Branch, scan
 
 _EXPECTED = "two or more folders, each with the images of one class"
 
@@ -21,24 +29,23 @@ _EXPECTED = "two or more folders, each with the images of one class"
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     paths = _paths(params)
     ctx.progress("Listing the images")
+    found = _found(paths, params, ctx.check_cancelled)
+    check_classes(found, ", ".join(map(str, paths))[:300], least_classes(ctx))
+    return from_classes(found, params)
+
+
+def _found(
+    paths: list[Path], params: Params, check: Callable[[], None] = lambda: None
+) -> ClassFolders:
+    """The classes of the folders, which are read as if they were in one."""
     names = unique_paths(path.parts for path in paths)
-    trees = {names[path.parts]: scan(path, ctx.check_cancelled) for path in paths}
-    found = {name: list(tree.all_pictures()) for name, tree in trees.items()}
-    notes = [
-        f"Folder “{name}” has no images and is ignored."
-        for name, files in found.items()
-        if not files
-    ]
-    notes += [f"In “{name}”: {note}" for name, tree in trees.items() for note in other_notes(tree)]
-    filled = {name: files for name, files in found.items() if files}
-    classes = ClassFolders(
-        filled,
-        notes=tuple(notes),
-        inferences=other_files(*trees.values()),
-        num_folders=len(found),
+    trees = [replace(scan(path, check), called=names[path.parts]) for path in paths]
+    around = Branch(
+        paths[0].parent,
+        branches=tuple(each for each in trees if each.pictures or each.branches),
+        empty=tuple(each for each in trees if not each.pictures and not each.branches),
     )
-    check_classes(classes, ", ".join(map(str, paths))[:300], least_classes(ctx))
-    return from_classes(classes, params)
+    return classes_of(around, replace(reading_of(params), is_chosen=len(paths) > 1))
 
 
 def _paths(params: Params) -> list[Path]:
@@ -77,15 +84,14 @@ def _resolved(path: Path) -> Path:
 
 
 def _classes(params: Params) -> tuple[str, ...]:
-    paths = [path for path in _paths(params) if next(scan(path).all_pictures(), None)]
-    return tuple(unique_paths(path.parts for path in paths).values())
+    return from_classes(_found(_paths(params), params), params).class_names
 
 
 SPEC = DatasetSpec(
     key="folders",
     title="Several folders",
     summary="Your own images, in folders at any place: each folder is a class, with the folders "
-    "inside of it.",
+    "inside of it; folders named train, test or validation are parts.",
     params=(
         PathsParam(
             "paths",
@@ -94,6 +100,7 @@ SPEC = DatasetSpec(
             title="Folders",
         ),
         FIT,
+        *READING,
         LOOK_ALIKES,
         RANGE,
     ),

@@ -27,6 +27,14 @@ _SYSTEM = frozenset(
 )  # fmt: skip
 """Files and folders of systems and servers, in lower case."""
 
+_OF_PROGRAMS = frozenset(
+    {
+        ".ipynb_checkpoints", ".thumbs", ".thumbnails", ".git", ".cache", ".venv", ".idea",
+        ".vscode", ".trash", ".dvc",
+    }
+)  # fmt: skip
+"""Hidden folders that programs make, in lower case: nobody expects their images to be used."""
+
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sorts "img2" before "img10", without regard to case."""
@@ -37,6 +45,12 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
 def is_hidden(name: str) -> bool:
     """Whether a file or folder is left out silently: hidden, or a system's own."""
     return name.startswith(".") or name.casefold() in _SYSTEM
+
+
+def may_be_meant(name: str) -> bool:
+    """Whether a hidden folder may be a class all the same: ".net", "lost+found"."""
+    is_own = name.startswith(".") and name.casefold() not in _OF_PROGRAMS
+    return is_own or name.casefold() == "lost+found"
 
 
 def list_folders(folder: Path) -> list[Path]:
@@ -95,16 +109,33 @@ def each_picture(
 
 def visible_entries(folder: Path) -> list[os.DirEntry[str]]:
     """What a folder holds, visible and sorted; raises DatasetError."""
+    return entries_of(folder)[0]
+
+
+def entries_of(folder: Path) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+    """What a folder holds, visible and sorted, and what is hidden; raises DatasetError."""
     try:
         with os.scandir(folder) as entries:
-            visible = [entry for entry in entries if not is_hidden(entry.name)]
+            found = list(entries)
     except OSError as error:
         raise DatasetError(
             f"The folder cannot be listed: {error.strerror}.",
             where=str(folder),
             fix="Check its permissions.",
         ) from None
-    return sorted(visible, key=lambda entry: entry_order(entry.name))
+    visible = [entry for entry in found if not is_hidden(entry.name)]
+    hidden = [entry for entry in found if is_hidden(entry.name)]
+    return sorted(visible, key=lambda entry: entry_order(entry.name)), hidden
+
+
+def count_pictures(folder: str) -> int:
+    """How many files in a hidden folder are named as pictures; links are not followed."""
+    return sum(
+        os.path.splitext(name)[1].lower() in ENDINGS  # noqa: PTH122 - as in is_picture
+        for _, _, names in os.walk(folder)
+        for name in names
+        if not is_hidden(name)
+    )
 
 
 def entry_order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:

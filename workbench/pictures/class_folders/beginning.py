@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from workbench.core.class_names import KnownNames
@@ -34,12 +35,14 @@ class Reading:
         classes: Which folders are classes.
         inside: The folder inside, by its path, that alone is read; "" for all.
         has_aside: Folders of masks, thumbnails and the like are used.
+        is_chosen: The folders right inside were chosen one by one, each as a class.
     """
 
     parts: PartRule = "auto"
     classes: Level = "auto"
     inside: str = ""
     has_aside: bool = False
+    is_chosen: bool = False
 
 
 AS_FOUND = Reading()
@@ -56,6 +59,7 @@ class Beginning:
 
     def __init__(self, tree: Branch, how: Reading) -> None:
         self._tree, self._how = tree, how
+        self._ways: dict[Path, str] = {}
         self.aside: list[Branch] = []
         self.inferences: list[Inference] = []
 
@@ -104,7 +108,8 @@ class Beginning:
 
     def path(self, branch: Branch) -> str:
         """Where a folder is, from the one that is read."""
-        return branch.path.relative_to(self._tree.path).as_posix()
+        self._ways = self._ways or dict(_ways(self._tree))
+        return self._ways.get(branch.path, branch.name)
 
     def without_aside(self, branches: tuple[Branch, ...]) -> tuple[Branch, ...]:
         """The folders without those of masks and the like, where one of images is beside them.
@@ -119,6 +124,13 @@ class Beginning:
             self.aside += [each for each in aside if each not in self.aside]
             return rest
         return branches
+
+
+def _ways(node: Branch, before: str = "") -> Iterator[tuple[Path, str]]:
+    """The folders inside of one, each with the names that lead to it."""
+    for each in (*node.branches, *node.empty):
+        yield each.path, f"{before}{each.name}"
+        yield from _ways(each, f"{before}{each.name}/")
 
 
 def _inside(tree: Branch, path: str) -> Branch:

@@ -9,12 +9,13 @@ ROOT/cat.0.jpg                    classes in the names of the files
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from workbench.core.class_names import Key, KnownNames, matched, unique_paths
-from workbench.core.format import plain_name, plural
+from workbench.core.format import plural
 from workbench.core.projects.data_edits import PartName
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.beginning import (
@@ -25,26 +26,39 @@ from workbench.pictures.class_folders.beginning import (
     leads_on,
 )
 from workbench.pictures.class_folders.file_names import by_name, is_evident, names_inference
-from workbench.pictures.class_folders.levels import LEVELS, Classes, Level, classes_below
+from workbench.pictures.class_folders.levels import (
+    Classes,
+    Level,
+    classes_below,
+    is_group,
+    level_of,
+    level_told,
+    loose,
+    without_containers,
+)
 from workbench.pictures.class_folders.parts import (
     PartFolders,
     flat_parts,
     inner_end,
+    joined_parts,
     part_folders,
     parts_beside,
     parts_inside,
 )
 from workbench.pictures.class_folders.tree import Branch, end_of, other_files, other_notes, scan
 from workbench.pictures.class_folders.unused import (
+    alike_inference,
     aside_inference,
+    empty_notes,
     hint,
     masks_inference,
+    part_doubts,
     part_words,
     quoted,
     short,
     unused_notes,
 )
-from workbench.pictures.class_folders.words import made_of_others
+from workbench.pictures.class_folders.words import ends_behind_others, made_of_others
 from workbench.pictures.folders import entry_order
 
 
@@ -88,7 +102,12 @@ def class_folders(
         DatasetError: a folder cannot be listed, they are nested too deeply, or `how.inside` is
             none of them.
     """
-    return _Reader(scan(root, check), how).result()
+    return classes_of(scan(root, check), how)
+
+
+def classes_of(tree: Branch, how: Reading = AS_FOUND) -> ClassFolders:
+    """The same for a folder that is listed, or several that stand for those in one."""
+    return _Reader(tree, how).result()
 
 
 class _Reader:
@@ -102,6 +121,7 @@ class _Reader:
         self._aside, self._inferences = self._begin.aside, self._begin.inferences
         self._notes: list[str] = []
         self._masks: list[str] = []
+        self._alike: Counter[str] = Counter()
         self._files: dict[PartName, dict[str, list[str]]] = {
             "train": {}, "test": {}, "validation": {},
         }  # fmt: skip
@@ -111,7 +131,7 @@ class _Reader:
         start = self._begin.found()
         parts = None
         if self._how.parts != "none":
-            parts = part_folders(start) or parts_beside(start)
+            parts = part_folders(start) or parts_beside(start) or joined_parts(start)
         if parts is not None and self._how.classes != "names":
             self._read_parts(parts)
         elif not self._read_named_parts(start) and not self._read_parts_inside(start):
@@ -123,6 +143,8 @@ class _Reader:
             self._inferences.append(aside_inference(list(unused.values())))
         if self._masks:
             self._inferences.append(masks_inference(self._masks))
+        if self._alike:
+            self._inferences.append(alike_inference(self._alike))
         self._inferences += other_files(self._tree)
         return self._listed(start)
 
@@ -130,12 +152,7 @@ class _Reader:
         passed = {each.path for folder in self._aside for each in folder.all()}
         counted = self._used | passed
         unused = unused_notes(self._tree, counted, self._why) if self._used else []
-        ignored = [
-            f"Folder “{plain_name(self._begin.path(each))}” has no images and is ignored."
-            for node in self._tree.all()
-            if node.pictures or node.branches
-            for each in node.empty
-        ]
+        ignored = empty_notes(self._tree, self._begin.path)
         return ClassFolders(
             train=self._files["train"],
             test=self._files["test"],
@@ -230,7 +247,7 @@ class _Reader:
             f"{part} ({quoted([each.name for each in folders])})"
             for part, folders in parts.folders.items()
         ]
-        doubts = []
+        doubts = part_doubts(parts)
         if foreign:
             doubts.append(f"{quoted(foreign)}: in another part, but no class of training.")
         absent = [
@@ -267,16 +284,13 @@ class _Reader:
         """Reads classes with their parts inside, where every innermost folder is named as a part;
         whether that is so.
         """
-        if self._how.parts == "none" or self._how.classes not in {"auto", "top"}:
+        if self._how.parts == "none" or self._how.classes == "names":
             return False
         found = classes_below(start, "path", has_aside=self._how.has_aside)
         parts = parts_inside(list(found.folders))
         if parts is None:
             return False
-        names = unique_paths(dict.fromkeys(key[:-1] for key in parts))
-        for key, branches in found.folders.items():
-            if (part := parts[key]) is not None:
-                self._take(part, names[key[:-1]], branches)
+        self._take_inner_parts(start, found, parts)
         told = self._how.parts == "merge"
         if told:
             self._merge()
@@ -287,6 +301,7 @@ class _Reader:
                 "The parts",
                 PART_RULES["merge"] if told else f"{words} inside of each class folder",
                 "by the names of the folders",
+                loose(found.groups) if found.groups else "",
                 param="parts",
                 options=tuple(
                     Option(rule, PART_RULES[rule]) for rule in PART_RULES if rule != self._how.parts
@@ -295,6 +310,28 @@ class _Reader:
             )
         )
         return True
+
+    def _take_inner_parts(
+        self, start: Branch, found: Classes, parts: Mapping[Key, PartName | None]
+    ) -> None:
+        """Adds the folders of parts inside of classes, which may be on several levels."""
+        around = {key: without_containers(key[:-1], has_aside=self._how.has_aside) for key in parts}
+        level = self._how.classes
+        told = level_told(self._how.classes)
+        if level == "auto":
+            tops = {key[0] for key in parts}
+            level, inference = level_of(
+                [each for each in start.branches if each.name in tops],
+                dict.fromkeys(around.values()),
+                is_chosen=self._how.is_chosen,
+            )
+            told = [inference] if inference is not None else []
+        self._inferences += told
+        cut = {"top": slice(0, 1), "inner": slice(-1, None)}.get(level, slice(None))
+        names = unique_paths(dict.fromkeys(key[cut] for key in around.values()))
+        for key, branches in found.folders.items():
+            if (part := parts[key]) is not None:
+                self._take(part, names[around[key][cut]], branches)
 
     # classes -------------------------------------------------------------------------------
 
@@ -307,27 +344,18 @@ class _Reader:
         if is_flat:
             return
         if level == "auto" and self._how.parts == "none":
-            level = "path" if not any(each.pictures for each in start.branches) else "top"
+            level = "path" if all(is_group(each) for each in start.branches) else "top"
         elif level == "auto" and self._how.parts == "merge":
             level = "inner"
-        found = classes_below(start, level, has_aside=self._how.has_aside)
+        found = classes_below(
+            start, level, has_aside=self._how.has_aside, is_chosen=self._how.is_chosen
+        )
         self._aside += found.aside
-        self._inferences += found.inferences or self._levels_told(level)
+        self._inferences += found.inferences or level_told(self._how.classes)
         for key, name in unique_paths(found.folders).items():
             self._take("train", name, found.folders[key])
         if self._how.parts == "auto":
             self._inferences += part_words(found.folders)
-
-    def _levels_told(self, level: Level) -> list[Inference]:
-        """What was set, where it is not the usual."""
-        if self._how.classes == "auto":
-            return []
-        others = tuple(Option(each, LEVELS[each]) for each in LEVELS if each != level)
-        told = Inference(
-            "class_folders", "The classes", LEVELS[level], param="classes", options=others,
-            is_told=True,
-        )  # fmt: skip
-        return [told]
 
     def _take(self, part: PartName, name: str, branches: Iterable[Branch]) -> None:
         files = self._files[part].setdefault(name, [])
@@ -340,10 +368,11 @@ class _Reader:
         """The images of a folder without the masks and the like beside them."""
         if self._how.has_aside:
             return list(branch.pictures)
-        masks = made_of_others(PurePath(file).stem for file in branch.pictures)
-        is_mask = {file: PurePath(file).stem in masks for file in branch.pictures}
-        self._masks += [file for file in branch.pictures if is_mask[file]]
-        return [file for file in branch.pictures if not is_mask[file]]
+        stems = {file: PurePath(file).stem for file in branch.pictures}
+        masks = made_of_others(stems.values())
+        self._masks += [file for file in stems if stems[file] in masks]
+        self._alike.update(ends_behind_others({*stems.values()} - masks))
+        return [file for file in stems if stems[file] not in masks]
 
     # names of files ------------------------------------------------------------------------
 

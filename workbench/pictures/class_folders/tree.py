@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.words import part_name
-from workbench.pictures.folders import is_picture, visible_entries
+from workbench.pictures.folders import count_pictures, entries_of, is_picture, may_be_meant
 
 _MAX_DEPTH = 100
 _ENDINGS_NAMED = 4
@@ -30,6 +30,8 @@ class Branch:
         links: How many folders inside are links that were not followed.
         dangling: How many entries are links that lead nowhere, or no files at all.
         files: How many other files it holds, by ending.
+        hidden: The hidden folders that hold images and are not made by programs, with how many.
+        called: What stands for its name, where that is not the folder's own.
     """
 
     path: Path
@@ -39,11 +41,13 @@ class Branch:
     links: int = 0
     dangling: int = 0
     files: Mapping[str, int] = field(default_factory=dict)
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    called: str = ""
 
     @property
     def name(self) -> str:
-        """The folder's own name."""
-        return self.path.name
+        """The folder's own name, or what stands for it."""
+        return self.called or self.path.name
 
     def all(self) -> Iterator[Branch]:
         """It, and the folders inside, those without pictures too."""
@@ -86,14 +90,10 @@ def scan(folder: Path, check: Callable[[], None] = lambda: None, *, depth: int =
     is_followed = depth == 0 or (depth == 1 and part_name(folder.name) is not None)
     found, inner = _entries(folder, is_followed=is_followed)
     scanned = [scan(path, check, depth=depth + 1) for path in inner]
-    return Branch(
-        folder,
+    return replace(
+        found,
         branches=tuple(each for each in scanned if each.pictures or each.branches),
         empty=tuple(each for each in scanned if not each.pictures and not each.branches),
-        pictures=found.pictures,
-        links=found.links,
-        dangling=found.dangling,
-        files=found.files,
     )
 
 
@@ -101,7 +101,8 @@ def _entries(folder: Path, *, is_followed: bool) -> tuple[Branch, list[Path]]:
     """What a folder holds itself, and the folders inside."""
     pictures, inner, links, dangling = [], [], 0, 0
     files: Counter[str] = Counter()
-    for entry in visible_entries(folder):
+    visible, unseen = entries_of(folder)
+    for entry in visible:
         if entry.is_dir(follow_symlinks=False):
             inner.append(Path(entry.path))
         elif entry.is_dir():
@@ -115,7 +116,16 @@ def _entries(folder: Path, *, is_followed: bool) -> tuple[Branch, list[Path]]:
             pictures.append(entry.path)
         else:
             files[os.path.splitext(entry.name)[1].lower()] += 1  # noqa: PTH122 - a name
-    own = Branch(folder, tuple(pictures), links=links, dangling=dangling, files=files)
+    hidden = {
+        entry.name: number
+        for entry in unseen
+        if may_be_meant(entry.name)
+        and entry.is_dir(follow_symlinks=False)
+        and (number := count_pictures(entry.path))
+    }
+    own = Branch(
+        folder, tuple(pictures), links=links, dangling=dangling, files=files, hidden=hidden
+    )
     return own, inner
 
 
@@ -132,6 +142,14 @@ def other_notes(tree: Branch) -> list[str]:
         notes.append(f"{plural(links, 'inner folder')}: links, not used.")
     if dangling := sum(branch.dangling for branch in tree.all()):
         notes.append(f"{plural(dangling, 'link')} to nothing, or no file: not used.")
+    hidden: Counter[str] = Counter()
+    for branch in tree.all():
+        hidden.update(branch.hidden)
+    for name, number in sorted(hidden.items())[:_ENDINGS_NAMED]:
+        notes.append(
+            f"{plural(number, 'image')} in “{plain_name(name)}”, a folder that is hidden or of "
+            "the system: not used."
+        )
     return notes
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.core.class_names import Key
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.file_names import by_name
-from workbench.pictures.class_folders.parts import flat_parts
+from workbench.pictures.class_folders.parts import PartFolders, flat_parts, joined_words
 from workbench.pictures.class_folders.tree import Branch, end_of
 from workbench.pictures.class_folders.words import part_name
 
@@ -41,6 +41,16 @@ def unused_notes(tree: Branch, used: set[Path], why: Mapping[Path, str]) -> list
     return notes
 
 
+def empty_notes(tree: Branch, path: Callable[[Branch], str]) -> list[str]:
+    """A sentence on each outermost folder without images; `path` says where it is."""
+    return [
+        f"Folder “{plain_name(path(each))}” has no images and is ignored."
+        for node in tree.all()
+        if node.pictures or node.branches
+        for each in node.empty
+    ]
+
+
 def short(notes: list[str]) -> list[str]:
     """At most so many sentences that the Data view can show them."""
     more = len(notes) - _MAX_NOTES
@@ -61,7 +71,7 @@ def aside_inference(aside: list[Branch]) -> Inference:
         "aside",
         "Folders beside the images",
         f"not used: {quoted(names)}",
-        "their names say that they hold something made of the images",
+        "their names say that they hold something made of the images, or set aside",
         f"They hold {plural(count, 'image')}.",
         param="aside",
         options=(Option("use", "all images, these too"),),
@@ -81,9 +91,34 @@ def masks_inference(files: Sequence[str]) -> Inference:
     )
 
 
+def alike_inference(ends: Mapping[str, int]) -> Inference:
+    """That images named after others beside them are used as these are."""
+    return Inference(
+        "aside_files",
+        "Images named after others",
+        f"used: {sum(ends.values()):,}, with {quoted(list(ends))} behind the name of another",
+        "nothing says that they are masks and the like",
+        "If they are made of the images beside them, each of these counts several times, also in "
+        "training and validation.",
+    )
+
+
+def part_doubts(parts: PartFolders) -> list[str]:
+    """Doubts about folders that were taken as parts: several as one, or none for training."""
+    doubts = []
+    for part, folders in parts.folders.items():
+        words = [word for each in folders if (word := part_name(each.name))]
+        if len({word.rest for word in words}) > 1:
+            doubts.append(f"{quoted([each.name for each in folders])} are one part: {part}.")
+        if part == "train" and any(word.kind != "train" for word in words):
+            doubts.append("No folder is named as that of training.")
+    return doubts
+
+
 def part_words(found: Mapping[Key, object]) -> list[Inference]:
     """A doubt where classes are named as parts beside others that are not."""
     named = [key[-1] for key in found if (part := part_name(key[-1])) and part.is_exact]
+    named = named if len(named) > 1 else joined_words([key[-1] for key in found])
     if len(named) < 2:
         return []
     doubt = Inference(

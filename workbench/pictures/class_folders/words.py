@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -61,6 +62,24 @@ _ASIDE = _set(
     "heatmaps saliency"
 ) | {"grey", "greyscale"}
 """Names of folders with something made of the images, beside those with the images."""
+
+_SET_ASIDE = _set(
+    "rejected reject rejects trash deleted removed discard discards discarded unused duplicate "
+    "duplicates dupes backup backups bak copy copies excluded ignored junk garbage tmp temp"
+)
+"""Names of folders with images of a class that somebody took out of it."""
+
+_UNSURE = _set("bad blurry old crop crops cropped flip flipped rotated noisy wrong unsorted")
+"""Names of folders inside a class that may hold something else than more of its images."""
+
+_PAPERS = _set(
+    "docs documentation figures results result output outputs plots logs screenshots readme "
+    "assets demo examples gradcam code src scripts resized preprocessed unsorted"
+)
+"""Names of folders with pictures that are about a data set."""
+
+_AS_A_CLASS = _set("mask thumb label boxes gray") | {"grey"}
+"""Words for things made of images that are usual names of classes, too."""
 
 _GLUED = re.compile(
     r"(train|training|test|testing|val|valid|validation|dev|训练|訓練|测试|測試|验证|驗證|検証)"
@@ -131,6 +150,24 @@ def part_name(name: str) -> PartName | None:
     return PartName(kind, place, rest, is_exact=len(words) == 1)
 
 
+_PART = "|".join(word for word, (kind, _) in _FOUND.items() if kind not in {"unlabeled", "fold"})
+_SET = r"(?:[-_ ]?(?:set|data|images?|imgs?))?"
+_JOINED = (
+    re.compile(rf"(?P<name>.+?)[-_. (\[]+(?P<part>{_PART}){_SET}[)\]]?", re.IGNORECASE),
+    re.compile(rf"[(\[]?(?P<part>{_PART}){_SET}[)\]]?[-_. ]+(?P<name>.+)", re.IGNORECASE),
+    re.compile(r"(?P<part>train|test|val)(?P<name>[A-Z].*)"),
+)
+
+
+def class_and_part(name: str) -> tuple[str, Kind] | None:
+    """The class and the part that a folder's name joins: cat_train, "test cat", trainA."""
+    for form in _JOINED:
+        found = form.fullmatch(name)
+        if found and any(map(str.isalpha, found["name"])):
+            return found["name"], _FOUND[found["part"].casefold()][0]
+    return None
+
+
 def is_container(name: str) -> bool:
     """Whether a folder's name only says that it holds images."""
     words = [word for word in tokens(name) if not word.isdecimal()]
@@ -145,14 +182,37 @@ def is_aside(name: str) -> bool:
     return words == ["ground", "truth"] or (bool(words) and all(word in _ASIDE for word in words))
 
 
+def is_set_aside(name: str) -> bool:
+    """Whether the name of a folder in a class says that its images were taken out."""
+    return _is_all(name, _SET_ASIDE)
+
+
+def is_unsure(name: str) -> bool:
+    """Whether the name of a folder in a class leaves open if its images are those of the class."""
+    return _is_all(name, _UNSURE)
+
+
+def is_no_usual_class(name: str) -> bool:
+    """Whether a folder that is read as a class is named as masks, figures and the like are."""
+    return not _is_all(name, _AS_A_CLASS) and (is_aside(name) or _is_all(name, _PAPERS))
+
+
+def _is_all(name: str, known: frozenset[str]) -> bool:
+    words = [word for word in tokens(name) if word not in _FILLERS and not word.isdecimal()]
+    return bool(words) and all(word in known for word in words)
+
+
 def without_aside_word(name: str) -> tuple[str, ...]:
     """The words of a name before the last one, where that is of masks and the like; else none."""
     *before, last = tokens(name) or ("",)
     return tuple(before) if last in _ASIDE else ()
 
 
-_MADE = _ASIDE - _set("augmented augmentation aug grayscale gray") - {"grey", "greyscale"}
-_PHOTO = _set("rgb image img color original photo picture raw") | {"colour", ""}
+_MADE = (_ASIDE - _set("augmented augmentation aug grayscale gray") - {"grey", "greyscale"}) | _set(
+    "edge heatmap silhouette silhouettes matte mattes overlay overlays annotated contour contours "
+    "maskcrop depthcrop prediction predictions"
+)
+_PHOTO = _set("rgb image img color original photo picture raw crop") | {"colour", ""}
 _BEHIND = re.compile(rf"(.+?)[-_. ]+({'|'.join(sorted(_MADE))})([-_. ]*\d+)?", re.IGNORECASE)
 _BEFORE = re.compile(rf"({'|'.join(sorted(_MADE))})[-_. ]+(.+)", re.IGNORECASE)
 _END = re.compile(r"(.*?)(?:[-_. ]+([a-z]+))?", re.IGNORECASE)
@@ -180,11 +240,44 @@ def _of_image(stem: str) -> str:
     return found[2] if found else ""
 
 
+_LAST = re.compile(r"(.*[^-_. ])([-_. ]+[^\W\d_][^-_. ]*)")
+_SEPARATOR = re.compile(r"[-_. ]+")
+_LEAST_ALIKE = 3
+
+
+def name_and_ends(stem: str) -> Iterator[str]:
+    """A name, and what is before or behind each of its separators."""
+    yield stem
+    for found in _SEPARATOR.finditer(stem):
+        yield from (stem[: found.start()], stem[found.end() :])
+
+
+def ends_behind_others(stems: Iterable[str]) -> dict[str, int]:
+    """What stands behind the names of most images in the names of others beside them, and how
+    often: "_flip" where there are "1", "1_flip", "2", "2_flip" and so on.
+    """
+    known = {stem.casefold() for stem in stems}
+    cut = [found for stem in known if (found := _LAST.fullmatch(stem)) and found[1] in known]
+    ends = Counter(found[2] for found in cut)
+    least = max(_LEAST_ALIKE, (len(known) - len(cut)) / 2)
+    return {end: number for end, number in ends.items() if number >= least}
+
+
 def are_moments(names: Iterable[str]) -> bool:
     """Whether names are years or dates, as photos are filed: "2019", "2019-07-01"."""
     names = list(names)
     is_year = [len(name) >= 4 and _MOMENT.fullmatch(name) is not None for name in names]
     return bool(names) and all(is_year)
+
+
+def are_numbered(names: Iterable[str]) -> bool:
+    """Whether names differ in nothing but numbers, as those of patients and series do, and are no
+    WordNet numbers.
+    """
+    names = list(names)
+    is_numbered = all(any(map(str.isdecimal, name)) for name in names)
+    is_wordnet = all(map(_WORDNET.fullmatch, names))
+    return is_numbered and not is_wordnet and len({re.sub(r"\d+", "", name) for name in names}) == 1
 
 
 # classes in the names of files --------------------------------------------------------------
