@@ -216,7 +216,8 @@ class Chooser:
             )
         words = list_text([plain_name(value) for value in list(column.values)[:3]])
         doubt = "It may divide the images, but none of its words is a part."
-        is_fold = column.is_number and column.key in FOLDS and column.is_even
+        is_fold = column.is_number and column.key in FOLDS
+        is_fold = is_fold and (column.key == "fold" or column.is_even)
         evidence = f"{column.title} holds {words}"
         inference = Inference(*SPLIT[:2], "none", evidence, "" if is_fold else doubt, SPLIT[2])
         self._strange.append((column.number, inference))

@@ -204,4 +204,8 @@ def part_of_cell(text: str, *, has_test: bool = False) -> str | None:
     found = part_of_word(text, has_test=has_test)
     if found or not plain:
         return found
-    return "train" if squeezed(plain) in {"trainval", "unassigned"} else part_of_word(plain, has_test=has_test)
+    return (
+        "train"
+        if squeezed(plain) in {"trainval", "unassigned"}
+        else part_of_word(plain, has_test=has_test)
+    )
