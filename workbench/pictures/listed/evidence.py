@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from workbench.core.class_names import folded
@@ -43,6 +44,7 @@ def folders_of(cells: Sequence[str]) -> list[list[str]]:
 
 def agrees(column: Column, folders: Sequence[Sequence[str]]) -> bool:
     """Whether its values are the folders of the images."""
-    pairs = [(cell, each[-1]) for cell, each in zip(column.cells, folders, strict=True) if each]
-    same = sum(folded(cell) == folded(folder) for cell, folder in pairs)
-    return len(pairs) * 2 > len(folders) and same >= AGREEING * len(pairs)
+    cells = zip(column.cells, folders, strict=True)
+    pairs = Counter((cell, each[-1]) for cell, each in cells if each)
+    same = sum(n for (cell, folder), n in pairs.items() if folded(cell) == folded(folder))
+    return pairs.total() * 2 > len(folders) and same >= AGREEING * pairs.total()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -77,17 +78,18 @@ def prefix_of_label(columns: Sequence[Column]) -> str:
 
 def part_columns(columns: Sequence[Column]) -> tuple[tuple[int, str], ...]:
     """Places of columns named after two parts or more, with the parts, of which each line is marked
-    in one; none where there are no such columns. Without a column for training its lines have no
-    mark.
+    in one; none where there are no such columns. Without a column for training its lines, which
+    are most, have no mark.
     """
     marked = [each for each in columns if each.part and (each.is_flag or len(each.values) == 1)]
     parts = [each.part for each in marked]
     if len(set(parts)) < max(2, len(parts)):
         return ()
     cells = zip(*(each.cells for each in marked), strict=True)
-    counts = {sum(map(is_mark, line)) for line in cells}
-    allowed = {1} if "train" in parts else {0, 1}
-    return tuple((each.number, each.part) for each in marked) if counts <= allowed else ()
+    counts = Counter(sum(map(is_mark, line)) for line in cells)
+    is_whole = counts.keys() == {1} if "train" in parts else counts[0] > counts[1]
+    is_single = counts.keys() <= {0, 1}
+    return tuple((each.number, each.part) for each in marked) if is_whole and is_single else ()
 
 
 def is_mark(cell: str) -> bool:
