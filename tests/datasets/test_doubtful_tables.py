@@ -106,6 +106,40 @@ def test_two_columns_named_like_labels_are_said(tmp_path, header, first, second,
     assert load(path, label=other).class_names == tuple(sorted({*second}))
 
 
+@pytest.mark.parametrize(
+    ("header", "columns", "key", "offered"),
+    [
+        ("day,night,cat,dog", ((1, 0), (0, 1), (1, 1, 0), (0, 0, 1)), "label_column", "cat,dog"),
+        ("hat,male,female", ((1, 1, 0), (1, 0), (0, 1)), "label_column", "hat"),
+        ("category,label", (("train", "test"), ("a", "b", "c")), "split_column", "none"),
+        ("label", ((0, 1, 2, 3, 999),), "missing_labels", "999"),
+        ("label", ((1, 2, 3, 255),), "missing_labels", "255"),
+    ],
+)
+def test_what_is_as_good_is_offered(tmp_path, header, columns, key, offered):
+    found = doubts(load(table(tmp_path, f"path,{header}", *columns)))[key]
+    assert offered in [each.value for each in found.options]
+
+
+@pytest.mark.parametrize("labels", [(0, 1, 2, 9), (97, 98, 99), tuple(range(10))])
+def test_usual_numbers_are_no_missing_labels(tmp_path, labels):
+    assert not doubts(load(table(tmp_path, "path,label", labels)))
+
+
+def test_a_cell_too_many_is_said(tmp_path):
+    path = table(tmp_path, "path,label,size", ("cat", "dog"), ("s", "m", "l"), ("x", "y"))
+    assert "header_width" in doubts(load(path))
+
+
+def test_names_that_are_shown_otherwise_are_said(tmp_path):
+    long = ("x" * 150 + "a", "x" * 150 + "b", "a  b", "a b", "c\x01d")
+    data = load(table(tmp_path, "path,label", long))
+    assert "Names of classes of more than 100 letters are cut: 2" in " ".join(data.notes)
+    assert "“?” for them: 1, such as “c?d”" in " ".join(data.notes)
+    joined = next(each for each in data.inferences if each.key == "joined_labels")
+    assert joined.evidence == "“a  b”, “a b”"
+
+
 def test_a_measure_of_a_label_is_no_rival(tmp_path):
     path = table(tmp_path, "path,label,label_quality", ("cat", "dog"), (1, 2, 5))
     assert not doubts(load(path))

@@ -70,6 +70,29 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def altered(names: Iterable[str]) -> tuple[str, ...]:
+    """Notes on names that are shown otherwise than they are: cut, or with letters that are none."""
+    names = [unicodedata.normalize("NFC", name) for name in names]
+    groups = {
+        f"of more than {MAX_NAME} letters are cut": lambda name: len(name) > MAX_NAME,
+        "with letters that cannot be shown have “?” for them": _is_masked,
+    }
+    found = {
+        words: [plain_name(name) for name in filter(is_so, names)]
+        for words, is_so in groups.items()
+    }
+    return tuple(
+        f"Names of classes {words}: {len(shown):,}, such as “{shown[0]}”."
+        for words, shown in found.items()
+        if shown
+    )
+
+
+def _is_masked(name: str) -> bool:
+    cut = name[:MAX_NAME]
+    return plain_name(cut).count("?") > cut.count("?")
+
+
 def _numbered(name: str, numbers: Counter[str], taken: Collection[str]) -> str:
     """A name with the first free number behind it."""
     for number in count(numbers[name]):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.core.class_names import unique
+from workbench.core.class_names import altered, unique
 from workbench.core.format import plain_name, plural
 from workbench.core.params import ChoiceParam, Params, TextParam
 from workbench.core.specs import FilePart, LoadContext, LoadedData, least_classes
@@ -105,7 +105,7 @@ def from_classes(found: ClassFolders, params: Params) -> LoadedData:
         train=_file_part(names, found.train),
         test=_file_part(names, found.test) if any(found.test.values()) else None,
         validation=_file_part(names, found.validation) if any(found.validation.values()) else None,
-        notes=(*found.notes, *_lonely(found.train)),
+        notes=(*found.notes, *_lonely(found.train), *altered(names)),
         inferences=(*found.inferences, *class_order(names)),
     )
     return with_look_alikes(loaded, names, params)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.core.class_names import unique
+from workbench.core.class_names import altered, unique
 from workbench.core.format import list_text, plain_name
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import (
@@ -155,7 +155,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         test=test if len(test) else None,
         validation=validation if len(validation) else None,
         bad_files=tuple(found.bad_files),
-        notes=(*table.notes, *found.notes()),
+        notes=(*table.notes, *found.notes(), *altered(names)),
         inferences=(*table.inferences, *found.inferences()),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.class_names import normal, unique
+from workbench.core.class_names import altered, normal, unique
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference, Option
 from workbench.datasets._labels.texts import (
@@ -199,7 +199,8 @@ def _of_texts(joined: Array, given_names: tuple[str, ...], where: str) -> _Class
     places = {key: place for place, key in enumerate(found)}
     own = np.array([places[key] for key in keys], np.int64)
     inferences = () if is_known else class_order(names)
-    return _Classes(own[numbers.reshape(-1)], names, (), (*inferences, *_damaged(names)))
+    notes = altered(shown[key] for key in found)
+    return _Classes(own[numbers.reshape(-1)], names, notes, (*inferences, *_damaged(names)))
 
 
 def _damaged(names: Sequence[str]) -> tuple[Inference, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.class_names import normal, unique
+from workbench.core.class_names import altered, normal, unique
 from workbench.core.format import plain_name, plural
 from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
@@ -114,7 +114,7 @@ def _as_data(folder: Path, facts: Mapping[str, Any], where: str, params: Params)
         test=parts["test"] if len(parts["test"]) else None,
         validation=parts["validation"] if len(parts["validation"]) else None,
         bad_files=tuple((name, reason) for name, reason in facts["bad_files"]),
-        notes=tuple(facts["notes"]),
+        notes=(*facts["notes"], *altered(list(map(str, names)))),
         inferences=(*_inferences(facts), *lost, *class_order(shown)),
     )
     return with_look_alikes(loaded, shown, params)

@@ -11,50 +11,31 @@ from workbench.core.class_names import folded
 from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
+from workbench.pictures.listed.chosen import Chosen
 from workbench.pictures.listed.column import Column
-from workbench.pictures.listed.evidence import AGREEING, agrees, folders_of, one_hot
+from workbench.pictures.listed.column_names import ColumnNames, titles_of
+from workbench.pictures.listed.evidence import AGREEING, agrees, folders_of
 from workbench.pictures.listed.files import Files
 from workbench.pictures.listed.flags import flag_of, split_doubts
 from workbench.pictures.listed.given import FOLDERS, INDICATORS, NONE, Given
+from workbench.pictures.listed.indicators import (
+    has_several,
+    one_hot,
+    part_columns,
+    prefix_of_label,
+)
 from workbench.pictures.listed.names import (
     FOLDS,
     LABEL_ORDER,
     WEAK_RANK,
+    part_of_cell,
     part_of_word,
-    squeezed,
 )
+from workbench.pictures.listed.path_parts import PathParts, path_parts
 from workbench.pictures.listed.text import EXPECTED, refused
 
 _MOST_OPTIONS = 8
 _NO_NAME = "No name says that it is the label."
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The columns that are read.
-
-    Attributes:
-        image: Place of the column with the files.
-        folder: Place of the column with their folders, -1 for none.
-        labels: Places of the columns with the label: one, or several of zeros and ones; none where
-            the folder is the label.
-        split: Place of the column with the part, -1 for none.
-        flag: The part that a split column of yes and no means by yes; "" for a column of words.
-        has_test: Whether a word of the split column is plainly the test part.
-        has_part_folders: Whether the first folder of a path names the part.
-        unused: The titles of the other columns, with the reason where one is known.
-        inferences: How they were found.
-    """
-
-    image: int
-    folder: int = -1
-    labels: tuple[int, ...] = ()
-    split: int = -1
-    flag: str = ""
-    has_test: bool = False
-    has_part_folders: bool = False
-    unused: tuple[str, ...] = ()
-    inferences: tuple[Inference, ...] = ()
 
 
 @dataclass
@@ -76,8 +57,12 @@ class Chooser:
     files: Files
     classes: Collection[str] = ()
     has_header: bool = True
+    _names: ColumnNames = field(init=False)
     _found: list[Inference] = field(default_factory=list)
     _strange: list[tuple[int, Inference]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._names = ColumnNames(self.path, self.columns)
 
     def choose(self, image: int, names: Sequence[str]) -> Chosen:
         """The columns beside that of the images, whose files have these names.
@@ -87,11 +72,14 @@ class Chooser:
         """
         others = [each for each in self.columns if each.number != image]
         folders = folders_of(names)
-        split = self._split(others, folders)
-        others = [each for each in others if each.number != split.split]
+        split = self._split(others, names)
+        of_parts = {split.split, *(number for number, _ in split.part_columns)}
+        others = [each for each in others if each.number not in of_parts]
         labels = self._labels(others, folders)
         self._found += [each for number, each in self._strange if number not in labels]
-        chosen = replace(split, image=image, labels=labels)
+        several = [self.columns[number] for number in labels[:-1] and labels]
+        prefix = prefix_of_label(several) if several else ""
+        chosen = replace(split, image=image, labels=labels, label_prefix=prefix)
         self._doubt_split(chosen)
         unused = [
             f"{each.title} ({why})" if (why := each.why_no_label()) else each.title
@@ -105,19 +93,19 @@ class Chooser:
     def image(self) -> int:
         """The column with the files; raises DatasetError where there is none."""
         if self.given.image:
-            found = self._named(self.given.image, "image")
+            found = self._names.named(self.given.image, "image")
             self._say(IMAGE, found.title, is_told=True)
             return found.number
         scores = {each.number: self._image_score(each) for each in self.columns}
         best = max(scores, key=lambda number: (scores[number][0], -number))
         score, evidence = scores[best]
         if score <= 0:
-            received = f"the columns {', '.join(self._titles())}"
+            received = f"the columns {', '.join(self._names.titles())}"
             raise refused(self.path, received, EXPECTED, _FIX_IMAGE)
         rivals = [n for n, (other, _) in scores.items() if n != best and other > score - 0.5 > 0]
         others = [self.columns[number] for number in rivals]
         doubt = f"{list_text([each.title for each in others])} may be meant." if others else ""
-        self._say(IMAGE, self.columns[best].title, evidence, doubt, map(self._option, others))
+        self._say(IMAGE, self.columns[best].title, evidence, doubt, map(self._names.option, others))
         return best
 
     def _image_score(self, column: Column) -> tuple[float, str]:
@@ -137,10 +125,13 @@ class Chooser:
 
     # split ---------------------------------------------------------------------------------
 
-    def _split(self, others: Sequence[Column], folders: Sequence[Sequence[str]]) -> Chosen:
-        given = self.given.split
-        if given:
-            return self._given_split(given)
+    def _split(self, others: Sequence[Column], names: Sequence[str]) -> Chosen:
+        if self.given.split:
+            return self._given_split(self.given.split, names)
+        if found := part_columns(others):
+            titles = titles_of([self.columns[number] for number, _ in found])
+            self._say(SPLIT, f"the columns {titles}", "each line is marked in one", "", [_NO_SPLIT])
+            return Chosen(0, part_columns=found)
         named = [each for each in others if each.is_named_split and each.values]
         fit = [each for each in named if each.is_split]
         if not fit and len(others) > 1:
@@ -153,17 +144,32 @@ class Chooser:
             return self._column_split(fit[0])
         for each in named:
             self._say_strange_split(each)
-        parts = {part_of_word(each[0]) for each in folders if each}
-        if folders and all(folders) and None not in parts and len(parts) > 1 and "train" in parts:
-            names = list_text(sorted(map(str, parts)))
-            options = [Option(NONE, "none: all images are divided")]
-            self._say(SPLIT, _OF_FIRST_FOLDERS, f"named {names}", "", options)
-            return Chosen(0, has_part_folders=True)
+        if column := self._split_named_as_label(others):
+            return self._column_split(column)
+        if paths := path_parts(names):
+            doubt = "The names of files may say something else than their part."
+            doubt = doubt if paths.is_of_names else ""
+            evidence = f"named {list_text(paths.words)}"
+            self._say(SPLIT, _where(paths), evidence, doubt, [_NO_SPLIT])
+            return Chosen(0, paths=paths)
         return Chosen(0)
 
-    def _given_split(self, given: str) -> Chosen:
-        value = {NONE: "none", FOLDERS: _OF_FIRST_FOLDERS}.get(given, "")
-        found = None if value else self._named(given, "split")
+    def _split_named_as_label(self, others: Sequence[Column]) -> Column | None:
+        """A column of the words of parts that is named like a label (kind, type), where another
+        one may be the label.
+        """
+        for each in others:
+            rest = [other for other in others if other is not each and not other.why_no_label()]
+            better = [other for other in rest if _by_name(other) < _by_name(each)]
+            is_of_parts = each.is_split and len(each.parts) > 1 and "train" in each.parts
+            if is_of_parts and not each.is_flag and (better or (rest and each.label_rank)):
+                return each
+        return None
+
+    def _given_split(self, given: str, names: Sequence[str]) -> Chosen:
+        paths = (path_parts(names) or PathParts()) if given == FOLDERS else None
+        value = "none" if given == NONE else _where(paths) if paths else ""
+        found = None if value else self._names.named(given, "split")
         self._say(
             SPLIT,
             value or (found.title if found else ""),
@@ -171,14 +177,15 @@ class Chooser:
             is_told=True,
         )
         if found is None:
-            return Chosen(0, has_part_folders=given == FOLDERS)
+            return Chosen(0, paths=paths)
         return Chosen(0, split=found.number, flag=flag_of(found), has_test=found.has_test)
 
     def _column_split(self, column: Column) -> Chosen:
         flag = flag_of(column)
         evidence = f"it means {flag} by yes" if flag else "its words are parts"
-        options = [Option(NONE, "none: all images are divided")]
-        self._say(SPLIT, column.title, evidence, "", options)
+        is_plain = not column.label_rank or any(each.label_rank == 0 for each in self.columns)
+        doubt = "" if column.label_rank is None or (column.label_rank and is_plain) else _LABEL_NAME
+        self._say(SPLIT, column.title, evidence, doubt, [_NO_SPLIT])
         return Chosen(0, split=column.number, flag=flag, has_test=column.has_test)
 
     def _doubt_split(self, chosen: Chosen) -> None:
@@ -189,15 +196,17 @@ class Chooser:
         labels = zip(*(self.columns[number].cells for number in chosen.labels), strict=True)
         words = split_doubts(column, chosen.flag, list(labels), has_test=chosen.has_test)
         self._found = [
-            replace(each, doubt=" ".join(words)) if each.key == SPLIT[0] else each
+            replace(each, doubt=" ".join(filter(None, [each.doubt, *words])))
+            if each.key == SPLIT[0]
+            else each
             for each in self._found
         ]
 
     def _say_strange_split(self, column: Column) -> None:
         """A column that is named like a split, without its words."""
-        known = [value for value in column.values if part_of_word(value)]
+        known = [value for value in column.values if part_of_cell(value)]
         if known:
-            words = next(value for value in column.values if not part_of_word(value))
+            words = next(value for value in column.values if not part_of_cell(value))
             raise DatasetError(
                 "The split column holds an unknown word.",
                 where=f"{self.path}, {column.title}",
@@ -208,6 +217,7 @@ class Chooser:
         words = list_text([plain_name(value) for value in list(column.values)[:3]])
         doubt = "It may divide the images, but none of its words is a part."
         is_fold = column.is_number and column.key in FOLDS
+        is_fold = is_fold and (column.key == "fold" or column.is_even)
         evidence = f"{column.title} holds {words}"
         inference = Inference(*SPLIT[:2], "none", evidence, "" if is_fold else doubt, SPLIT[2])
         self._strange.append((column.number, inference))
@@ -230,7 +240,7 @@ class Chooser:
         elif named:
             found = self._take_named(named, fit)
         elif indicators := one_hot(others):
-            found = self._take_indicators(indicators)
+            found = self._take_indicators(indicators, others)
         elif by_folder:
             found = self._take(by_folder[0], "its values are the folders of the images", (), fit)
         elif fit:
@@ -253,13 +263,14 @@ class Chooser:
     ) -> tuple[int, ...]:
         columns: tuple[Column, ...] = ()
         if given == INDICATORS:
-            columns = tuple(one_hot(others) or [each for each in others if each.is_binary])
+            groups = one_hot(others)
+            columns = tuple(groups[0] if groups else filter(_is_binary, others))
         elif given != FOLDERS:
-            columns = self._all_named(given)
+            columns = self._names.all_named(given)
         if given == INDICATORS and len(columns) < 2:
             raise self._no_label(others, "There are no columns of zeros and ones.")
-        words = _titles(columns) if columns else _OF_FOLDERS
-        options = [self._option(each) for each in fit if each not in columns]
+        words = titles_of(columns) if columns else _OF_FOLDERS
+        options = [self._names.option(each) for each in fit if each not in columns]
         self._say(LABEL, words, options=[Option("", "as it is inferred"), *options], is_told=True)
         return tuple(each.number for each in columns)
 
@@ -316,13 +327,32 @@ class Chooser:
             best.title,
             evidence,
             " ".join(filter(None, doubts)),
-            [self._option(each) for each in options[:_MOST_OPTIONS]],
+            [self._names.option(each) for each in options[:_MOST_OPTIONS]],
         )
         return (best.number,)
 
-    def _take_indicators(self, columns: Sequence[Column]) -> tuple[int, ...]:
-        self._say(LABEL, f"the columns {_titles(columns)}", "each line has a 1 in one of them")
-        return tuple(each.number for each in columns)
+    def _take_indicators(
+        self, groups: Sequence[Sequence[Column]], others: Sequence[Column]
+    ) -> tuple[int, ...]:
+        """Takes the first group. Others that are as good raise a doubt; beside two columns that
+        may be any property, each other column of yes and no does.
+        """
+        best, prefix = groups[0], prefix_of_label(groups[0])
+        rivals = [group for group in groups[1:] if len(group) == len(best)]
+        rivals = [group for group in rivals if bool(prefix_of_label(group)) == bool(prefix)]
+        if len(best) == 2 and not prefix:
+            used = [each for group in (best, *rivals) for each in group]
+            rest = [each for each in others if each.is_indicator and each not in used]
+            rivals += [[each] for each in rest if len(each.values) > 1]
+        titles = list_text([titles_of(each) for each in rivals[:4]]) if rivals else ""
+        self._say(
+            LABEL,
+            f"the columns {titles_of(best)}",
+            "each line has a 1 in one of them",
+            f"{titles} may be meant." if rivals else "",
+            [self._names.option(*each) for each in rivals[:_MOST_OPTIONS]],
+        )
+        return tuple(each.number for each in best)
 
     def _take_folders(
         self, others: Sequence[Column], folders: Sequence[Sequence[str]]
@@ -344,7 +374,9 @@ class Chooser:
         reasons = [f"{each.title} ({self._why_not(each, others) or 'could be'})" for each in others]
         binary = [each for each in others if each.is_binary]
         if len(binary) > 1 and len(binary) * 2 > len(others):
-            what = what or "The table gives an image several labels."
+            one = "The table gives an image several labels."
+            none = "Most lines have no 1 in the columns of zeros and ones."
+            what = what or (one if has_several(binary) else none)
         return DatasetError(
             what or "No column of the table is plainly the label.",
             where=str(self.path),
@@ -353,41 +385,6 @@ class Chooser:
             fix=f'Choose the column: "csv:{self.path.name}?label=NAME", or Label column in the '
             "form of the data source.",
         )
-
-    # naming --------------------------------------------------------------------------------
-
-    def _named(self, given: str, param: str) -> Column:
-        """The column that a name or number means; raises DatasetError."""
-        text = given.strip()
-        for form in (str, squeezed):
-            found = [each for each in self.columns if each.name and form(each.name) == form(text)]
-            if found:
-                return found[0]
-        if text.isdecimal() and 1 <= int(text) <= len(self.columns):
-            return self.columns[int(text) - 1]
-        raise DatasetError(
-            f"The table has no such {param} column.",
-            where=str(self.path),
-            received=plain_name(given),
-            expected="one of " + ", ".join(self._titles())[:300] + ", or its number",
-        )
-
-    def _all_named(self, given: str) -> tuple[Column, ...]:
-        """One column whose name may hold commas, or several with commas between them."""
-        try:
-            return (self._named(given, "label"),)
-        except DatasetError:
-            if "," not in given:
-                raise
-        return tuple(self._named(each, "label") for each in given.split(","))
-
-    def _option(self, column: Column) -> Option:
-        same = [each for each in self.columns if each.key == column.key]
-        is_named = bool(column.name) and len(same) == 1 and not column.name.strip().isdecimal()
-        return Option(column.name if is_named else str(column.number + 1), column.title)
-
-    def _titles(self) -> list[str]:
-        return [each.title for each in self.columns]
 
     def _say(
         self,
@@ -410,16 +407,12 @@ SPLIT = ("split_column", "The split column", "split")
 """Key, words and parameter of the inferences."""
 
 _OF_FOLDERS = "the folder of each image"
-_OF_FIRST_FOLDERS = "the first folder of each path"
+_LABEL_NAME = "Its name may mean a label."
+_NO_SPLIT = Option(NONE, "none: all images are divided")
 _FIX_IMAGE = (
     "Write it as text, one image per line, for example photos/1.jpg,rose, or choose the column "
     'with the files: "csv:PATH?image=NAME".'
 )
-
-
-def _titles(columns: Sequence[Column]) -> str:
-    names = [each.title for each in columns]
-    return ", ".join(names if len(names) <= 6 else [*names[:5], "…", names[-1]])
 
 
 def _by_name(column: Column) -> tuple[int, int]:
@@ -429,3 +422,16 @@ def _by_name(column: Column) -> tuple[int, int]:
 
 def _is_real(column: Column) -> bool:
     return column.is_number and not column.is_whole
+
+
+def _is_binary(column: Column) -> bool:
+    return column.is_binary
+
+
+def _where(paths: PathParts) -> str:
+    """What in the paths names the part."""
+    if paths.is_of_names:
+        return "the first word of each file name"
+    if paths.place == 0:
+        return "the first folder of each path"
+    return "a folder of each path"

@@ -22,6 +22,7 @@ from workbench.pictures.listed.names import (
     PARTS,
     SPLITS,
     YES,
+    part_of_cell,
     part_of_word,
     squeezed,
 )
@@ -97,6 +98,11 @@ class Column:
         return bool(self.values) and self.values.keys() <= {"0", "1", "0.0", "1.0", "0.", "1."}
 
     @cached_property
+    def is_indicator(self) -> bool:
+        """Yes and no, or 1 and -1."""
+        return bool(self.values) and all(v == "-1" or v.lower() in YES for v in self.values)
+
+    @cached_property
     def is_flag(self) -> bool:
         """Yes and no."""
         return bool(self.values) and all(value.lower() in YES for value in self.values)
@@ -109,19 +115,38 @@ class Column:
     @cached_property
     def is_split(self) -> bool:
         """Words for parts alone, or a column of yes and no that is named like a part."""
-        if self.key in FLAGS or (self.key in PARTS and self.is_flag):
+        if self.key in FLAGS or (self.part and self.is_flag):
             return self.is_flag
-        return bool(self.values) and all(part_of_word(value) for value in self.values)
+        if not self.values or None in self.parts:
+            return False
+        # Words with numbers alone may be anything: test1, test2.
+        is_known = self.is_named_split or {"train"} < self.parts
+        return is_known or all(map(part_of_word, self.values))
+
+    @cached_property
+    def parts(self) -> set[str | None]:
+        """The parts that its words name, None for another word."""
+        return set(map(part_of_cell, self.values))
+
+    @property
+    def part(self) -> str:
+        """The part that its name means; "" for another name, or none."""
+        return FLAGS.get(self.key) or (PARTS.get(self.key, "") if self.key else "")
+
+    @property
+    def is_even(self) -> bool:
+        """Whether its values are about as frequent as each other, as folds are."""
+        return max(self.values.values()) <= 1.5 * min(self.values.values()) + 1
 
     @property
     def has_test(self) -> bool:
         """Whether one of its words is plainly the test part."""
-        return any(part_of_word(value, has_test=True) == "test" for value in self.values)
+        return any(part_of_cell(value, has_test=True) == "test" for value in self.values)
 
     @property
     def is_named_split(self) -> bool:
         """Whether the header names it as a part."""
-        return self.key in SPLITS or self.key in FLAGS or (self.key in PARTS and self.is_flag)
+        return self.key in SPLITS or self.key in FLAGS or (bool(self.part) and self.is_flag)
 
     @property
     def is_named_image(self) -> bool:
@@ -209,6 +234,11 @@ def is_image_name(text: str) -> bool:
 def is_address(text: str) -> bool:
     """Whether a cell is a web address."""
     return text[:8].lower().startswith(("http://", "https://", "gs://", "s3://", "ftp://"))
+
+
+def is_in_bucket(text: str) -> bool:
+    """Whether a cell is the address of a file in a store whose folders may lie here, too."""
+    return text[:5].lower() in {"gs://", "s3://"}
 
 
 def is_list(text: str) -> bool:

@@ -1,19 +1,15 @@
-"""What the cells of columns show: folders of paths, columns of which each line has one 1."""
+"""What the cells of columns show beside those of the images: their folders."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-
-import numpy as np
 
 from workbench.core.class_names import folded
 from workbench.pictures.listed.column import Column
 from workbench.pictures.listed.files import Files
 
 AGREEING = 0.95  # of the cells that agree, at least
-_WINDOW = 300  # columns of zeros and ones among which one-hot columns are looked for
-_LINES = 2000  # by which they are found
-_MOST_ONES = 0.5  # of the lines with a 1 in one of them, at least: the others are not labeled
 
 
 def folder_column(columns: Sequence[Column], image: int, files: Files) -> int:
@@ -48,39 +44,7 @@ def folders_of(cells: Sequence[str]) -> list[list[str]]:
 
 def agrees(column: Column, folders: Sequence[Sequence[str]]) -> bool:
     """Whether its values are the folders of the images."""
-    pairs = [(cell, each[-1]) for cell, each in zip(column.cells, folders, strict=True) if each]
-    same = sum(folded(cell) == folded(folder) for cell, folder in pairs)
-    return len(pairs) * 2 > len(folders) and same >= AGREEING * len(pairs)
-
-
-def one_hot(columns: Sequence[Column]) -> list[Column]:
-    """The longest row of neighboring columns of zeros and ones of which each line has one 1."""
-    runs: list[list[Column]] = [[]]
-    for each in columns:
-        if each.is_binary and len(each.values) > 0 and not each.is_named_split:
-            runs[-1].append(each)
-        elif runs[-1]:
-            runs.append([])
-    best: list[Column] = []
-    for run in runs:
-        found = _exclusive(run[:_WINDOW])
-        best = max(best, found, key=len)
-    return best
-
-
-def _exclusive(run: Sequence[Column]) -> list[Column]:
-    """The longest part of a row of columns that sums to one in each line; the whole row may sum to
-    none in some.
-    """
-    if len(run) < 2:
-        return []
-    cells = [each.cells[:: max(1, len(each.cells) // _LINES)] for each in run]
-    ones = np.array([[cell[:1] == "1" for cell in each] for each in cells], np.int64)
-    sums = np.concatenate([np.zeros((1, ones.shape[1]), np.int64), ones.cumsum(axis=0)])
-    for size in range(len(run), 1, -1):
-        for start in range(len(run) - size + 1):
-            found = sums[start + size] - sums[start]
-            least = _MOST_ONES if size == len(run) else 1
-            if found.max(initial=0) == 1 and found.mean() >= least:
-                return list(run[start : start + size])
-    return []
+    cells = zip(column.cells, folders, strict=True)
+    pairs = Counter((cell, each[-1]) for cell, each in cells if each)
+    same = sum(n for (cell, folder), n in pairs.items() if folded(cell) == folded(folder))
+    return pairs.total() * 2 > len(folders) and same >= AGREEING * pairs.total()

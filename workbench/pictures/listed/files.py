@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workbench.core.specs import Inference, Option
 from workbench.pictures.folders import ENDINGS, is_hidden, is_picture
-from workbench.pictures.listed.column import is_address
+from workbench.pictures.listed.column import is_address, is_in_bucket
 from workbench.pictures.listed.names import NOT_IMAGES, part_of_word
 
 MOST_FILES = 300_000
@@ -120,8 +120,9 @@ class Files:
 
     def file(self, cell: str) -> tuple[str, str]:
         """The file of a cell, and why it cannot be used; one of the two is ""."""
-        if not cell or "\0" in cell or is_address(cell):
-            return "", "This is a web address." if is_address(cell) else "The line names no image."
+        is_web = is_address(cell) and not (is_in_bucket(cell) and self._places(cell))
+        if not cell or "\0" in cell or is_web:
+            return "", "This is a web address." if is_web else "The line names no image."
         found = self.direct(cell)
         if found:
             return found, "" if is_picture(found) else "This file is not an image."
@@ -162,7 +163,7 @@ class Files:
 
     def _places(self, cell: str) -> list[Place]:
         """Files below the folders whose paths end as the cell does, in any spelling."""
-        if not cell or is_address(cell):
+        if not cell or (is_address(cell) and not is_in_bucket(cell)):
             return []
         parts = _parts(cell)
         if not parts:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.core.format import list_text, plain_name
 from workbench.pictures.listed.column import Column
-from workbench.pictures.listed.names import FLAGS, PARTS, YES, part_of_word
+from workbench.pictures.listed.names import FLAGS, is_yes, part_of_cell
 
 _MOST_SHOWN = 3
 _Label = tuple[str, ...]
@@ -15,9 +15,7 @@ _Label = tuple[str, ...]
 
 def flag_of(column: Column) -> str:
     """The part that yes means in a column of yes and no; "" for another column."""
-    if not column.is_flag:
-        return ""
-    return FLAGS.get(column.key) or PARTS.get(column.key, "")
+    return column.part if column.is_flag else ""
 
 
 def part_of_flag(flag: str, word: str) -> str:
@@ -28,7 +26,7 @@ def part_of_flag(flag: str, word: str) -> str:
         word: What it says.
     """
     other = "test" if flag == "train" else "train"
-    return flag if YES.get(word.lower(), False) else other
+    return flag if is_yes(word) else other
 
 
 def split_doubts(
@@ -43,7 +41,7 @@ def split_doubts(
         has_test: Whether one of its words is plainly the test part.
     """
     parts = [
-        part_of_flag(flag, cell) if flag else part_of_word(cell, has_test=has_test) or ""
+        part_of_flag(flag, cell) if flag else part_of_cell(cell, has_test=has_test) or ""
         for cell in column.cells
     ]
     return list(_doubts(column, flag, parts, labels))

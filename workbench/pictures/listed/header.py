@@ -48,6 +48,36 @@ def _verdicts(first: Sequence[str], below: Sequence[Column], files: Files) -> It
     yield True, "its cells are found in no other line", _DOUBT
 
 
+def has_unnamed_first(first: Sequence[str], below: Sequence[Column], files: Files) -> bool:
+    """Whether the names of a header that is one short begin at the second column, as R writes a
+    table: the names of its rows have no name of their own. Else the rows have a cell too many.
+
+    Args:
+        first: The names.
+        below: The columns of all other lines.
+        files: Finds the files of cells.
+    """
+    if len(first) != len(below) - 1 or len(below) < 3 or not below[-1].values:
+        return False
+    in_place, moved = (_fit(first, below[start:], files) for start in (0, 1))
+    if in_place != moved:
+        return moved > in_place
+    return len(below[0].values) == len(below[0].cells)
+
+
+def _fit(names: Sequence[str], columns: Sequence[Column], files: Files) -> float:
+    """How well columns hold what their names say: files where an image is named, none elsewhere."""
+    fit = 0.0
+    for name, column in zip(names, columns, strict=False):
+        key = squeezed(name)
+        if key in IMAGES:
+            there = files.share_of(column.values, is_deep=True)
+            fit += max(column.share_of_paths, there)
+        elif key in LABEL_RANKS or key in SPLITS:
+            fit -= column.share_of_paths
+    return fit
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell.replace(",", "."))

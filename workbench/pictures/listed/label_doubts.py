@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import html
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference
@@ -18,6 +19,7 @@ from workbench.core.specs import Inference
 _MOST_SHOWN = 3
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d*)?")
 _SENTINELS = {-1.0, -9.0, -99.0, -999.0, -9999.0}
+_LARGE_SENTINELS = {99.0, 255.0, 999.0, 9999.0, 65535.0}
 _ENTITY = re.compile(r"&(#\d+|#x[0-9a-f]+|[a-z]+\d*);", re.IGNORECASE)
 _ALIKE = str.maketrans(
     "АВЕКМНОРСТУХЅІЈаеорсухѕіјԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν",
@@ -28,7 +30,8 @@ _ALIKE = str.maketrans(
 
 def suspected_missing(names: Sequence[str], *, has_missing: bool) -> list[str]:
     """Classes that may mean that a label is missing: "None" beside other such words, -1 or -99
-    beside classes that are not negative, one number beside words.
+    beside classes that are not negative, 99 or 255 far beyond running ones, one number beside
+    words.
 
     Args:
         names: The classes.
@@ -41,12 +44,39 @@ def suspected_missing(names: Sequence[str], *, has_missing: bool) -> list[str]:
     found = negative if is_sentinel else []
     if len(numbers) == 1 and not found:
         found = list(numbers)
+    if len(numbers) == len(different) and _ends_far_beyond(list(numbers.values())):
+        found = [max(numbers, key=numbers.__getitem__)]
     found = found if len(different) > 2 else []
     return [*found, *(name for name in different if has_missing and name.lower() == "none")]
 
 
+def _ends_far_beyond(numbers: Sequence[float]) -> bool:
+    """Whether numbers run from 0 or 1 on but for the last, which is one for a missing value."""
+    *running, last = sorted(set(numbers)) or [0.0]
+    if len(running) < 2 or last not in _LARGE_SENTINELS or last <= 2 * len(running):
+        return False
+    return running[0] in {0, 1} and running == [running[0] + n for n in range(len(running))]
+
+
 def _is_number(name: str) -> bool:
     return _NUMBER.fullmatch(name) is not None
+
+
+def joined_labels(classes: Mapping[str, str]) -> list[Inference]:
+    """What is said of labels that differ in spaces or marks that cannot be seen, and are one class.
+
+    Args:
+        classes: The class of each label.
+    """
+    texts: dict[str, set[str]] = defaultdict(set)
+    for cell, name in classes.items():
+        texts[name].add(unicodedata.normalize("NFC", cell))
+    groups = [sorted(map(plain_name, group)) for group in texts.values() if len(group) > 1]
+    if not groups:
+        return []
+    quoted = [", ".join(f"“{text}”" for text in group) for group in groups[:_MOST_SHOWN]]
+    what = "Labels that differ in spaces or invisible marks"
+    return [Inference("joined_labels", what, "one class", "; ".join(quoted))]
 
 
 def spelling_doubts(names: Collection[str]) -> list[Inference]:

@@ -16,7 +16,7 @@ from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
 from workbench.pictures.listed.column import is_list
 from workbench.pictures.listed.given import NONE, Given
-from workbench.pictures.listed.label_doubts import spelling_doubts, suspected_missing
+from workbench.pictures.listed.label_doubts import joined_labels, spelling_doubts, suspected_missing
 from workbench.pictures.listed.names import MISSING, squeezed
 
 _LIKE_A_CLASS = 0.05  # of the lines with a word that means a missing label
@@ -58,6 +58,7 @@ class LabelTexts:
         found = {cell: normal(cell) for cell in counts}
         if is_plain:
             return found
+        self.inferences += joined_labels(found)
         found = self._without_lists(found, counts)
         self._refuse_several(found)
         self._drop_missing(found, counts)
@@ -69,7 +70,11 @@ class LabelTexts:
         """Lists of one item are that item, one-hot lists its place."""
         lists = {cell: items for cell in found if (items := list_items(cell)) is not None}
         filled = sum(number for cell, number in counts.items() if cell)
-        if not lists or sum(counts[cell] for cell in lists) * 2 < filled or self.given.label:
+        if sum(counts[cell] for cell in lists) * 2 < filled:
+            # Few may be names in brackets, but not where an item is a label of other lines.
+            plain = {found[cell] for cell in found if cell not in lists}
+            lists = {c: items for c, items in lists.items() if plain & {*map(_item, items)}}
+        if not lists or self.given.label:
             return found
         lengths = {len(items) for items in lists.values()}
         if len(lengths) == 1 and lengths != {1} and all(map(_is_zeros_and_ones, lists.values())):
@@ -79,11 +84,11 @@ class LabelTexts:
         else:
             several = [cell for cell, items in lists.items() if len(items) > 1]
             words = "lists of one item"
-            single = {cell: str(items[0]) if items else "" for cell, items in lists.items()}
+            single = {cell: _item(items[0]) if items else "" for cell, items in lists.items()}
         if several:
             raise several_labels(self.path, several[0])
         self.inferences.append(Inference("label_form", "The labels", words, "by their brackets"))
-        return {**found, **{cell: normal(label) for cell, label in single.items()}}
+        return {**found, **single}
 
     def _refuse_several(self, found: Mapping[str, str]) -> None:
         """Refuses cells such as "cat|dog" whose pieces occur alone or with others; those that may
@@ -226,6 +231,10 @@ def list_items(cell: str) -> list[Any] | None:
         pieces = re.split(r"[,\s]+", cell.strip(" []{}()'\""))
         items = [piece.strip("'\"") for piece in pieces if piece]
     return items if isinstance(items, list) else None
+
+
+def _item(item: object) -> str:
+    return normal(str(item))
 
 
 def _is_zeros_and_ones(items: Sequence[Any]) -> bool:

@@ -161,8 +161,15 @@ _EVALUATION = frozenset({"eval", "evaluation", "evalset", "publictest"})
 """Words for the test part, or for the validation part where there is another test part."""
 
 YES = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False,
-       "1.0": True, "0.0": False, "t": True, "f": False, "y": True, "n": False}  # fmt: skip
+       "1.0": True, "0.0": False, "1.": True, "0.": False, "t": True, "f": False,
+       "y": True, "n": False}  # fmt: skip
 """Words for yes and no."""
+
+
+def is_yes(cell: str, *, other: bool = False) -> bool:
+    """Whether a cell says yes; `other` for one that says neither yes nor no."""
+    return YES.get(cell.lower(), other)
+
 
 MISSING = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "?", "-", "--", "nil", "unlabeled",
                      "unlabelled", "(null)", "missing", "n.a.", "k.a.", "k. a.", "n.v.", "#na",
@@ -189,3 +196,16 @@ def part_of_word(text: str, *, has_test: bool = False) -> str | None:
     if word in _EVALUATION:
         return "validation" if has_test else "test"
     return PARTS.get(word) if word or not text.strip() else None
+
+
+def part_of_cell(text: str, *, has_test: bool = False) -> str | None:
+    """The same for a cell of a split column, where several lists may have numbers: test1, test2."""
+    plain = text.strip().rstrip("0123456789")
+    found = part_of_word(text, has_test=has_test)
+    if found or not plain:
+        return found
+    return (
+        "train"
+        if squeezed(plain) in {"trainval", "unassigned"}
+        else part_of_word(plain, has_test=has_test)
+    )

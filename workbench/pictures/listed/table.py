@@ -12,15 +12,17 @@ from typing import NamedTuple
 from workbench.core.format import plain_name
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
-from workbench.pictures.listed.choose import Chooser, Chosen
+from workbench.pictures.listed.choose import Chooser
+from workbench.pictures.listed.chosen import Chosen
 from workbench.pictures.listed.column import Column
 from workbench.pictures.listed.evidence import folder_column, joined_path
 from workbench.pictures.listed.files import Files
 from workbench.pictures.listed.flags import part_of_flag
 from workbench.pictures.listed.given import Given
-from workbench.pictures.listed.header import look_at_header
+from workbench.pictures.listed.header import has_unnamed_first, look_at_header
+from workbench.pictures.listed.indicators import is_mark
 from workbench.pictures.listed.label_text import LabelTexts, several_labels
-from workbench.pictures.listed.names import YES, part_of_word
+from workbench.pictures.listed.names import is_yes, part_of_cell
 from workbench.pictures.listed.text import Line, Lines, read_lines, refused
 
 _BLOCKS, _BLOCK_ROWS = 50, 1000
@@ -174,8 +176,10 @@ class _Source:
             has_header = self.given.header == "yes"
         if evidence and (doubt or self.given.header != _AUTOMATIC):
             self.inferences.append(_header_inference(has_header, evidence, doubt, self.given))
-        if has_header and len(first) == self.width - 1 and self.width > 2:
-            first = ["", *first]  # as R writes the names of rows: without a name of their own
+        if has_header and has_unnamed_first(first, plain, self.files):
+            first = ["", *first]
+        elif has_header and any(each.values for each in plain[len(first) :]):
+            self.inferences.append(_more_cells(len(first), self.width))
         self.body = self.lines.lines[1:] if has_header else self.lines.lines
         if not self.body:
             raise refused(self.path, "a header without rows")
@@ -221,7 +225,8 @@ class _Source:
 
     def rows(self, chosen: Chosen) -> Iterator[Row]:
         """The images; raises DatasetError for a part of an unknown word, or several labels."""
-        names = [self.columns[number].name or str(number + 1) for number in chosen.labels]
+        names = [self.columns[at].name or str(place) for place, at in enumerate(chosen.labels)]
+        names = [name.removeprefix(chosen.label_prefix) for name in names]
         cells = [self._label(row, chosen, names) for _, row in self.body]
         only = self.columns[chosen.labels[0]] if len(chosen.labels) == 1 else None
         self.texts.header = only.name if only else ""
@@ -239,21 +244,23 @@ class _Source:
             return parts[-2] if len(parts) > 1 else ""
         if len(chosen.labels) == 1:
             return _cell(row, chosen.labels[0])
-        ones = [n for n, at in zip(names, chosen.labels, strict=True) if _is_one(_cell(row, at))]
+        ones = [n for n, at in zip(names, chosen.labels, strict=True) if is_yes(_cell(row, at))]
         if len(ones) > 1:
             raise several_labels(self.path, ", ".join(ones))
         return ones[0] if ones else ""
 
     def _part(self, line: int, row: Sequence[str], chosen: Chosen) -> str:
-        if chosen.has_part_folders:
-            first = _name(row, chosen).replace("\\", "/").removeprefix("./").split("/")[0]
-            return part_of_word(first) or "train"
+        if chosen.paths is not None:
+            return chosen.paths.part_of(_name(row, chosen))
+        if chosen.part_columns:
+            marked = (part for at, part in chosen.part_columns if is_mark(_cell(row, at)))
+            return next(marked, "train")
         if chosen.split < 0:
             return "train"
         word = _cell(row, chosen.split)
         if chosen.flag:
             return part_of_flag(chosen.flag, word)
-        part = part_of_word(word, has_test=chosen.has_test)
+        part = part_of_cell(word, has_test=chosen.has_test)
         if part is None:
             raise _unknown_part(self.path, line, word)
         return part
@@ -274,6 +281,17 @@ def _header_inference(has_header: bool, evidence: str, doubt: str, given: Given)
     return Inference("header", "The header", value, evidence, doubt, "header", options, is_told)
 
 
+def _more_cells(named: int, width: int) -> Inference:
+    """A doubt where lines hold more than the header names."""
+    return Inference(
+        "header_width",
+        "The names of the columns",
+        "those of the first cells of each line",
+        f"{named} names for {width} cells",
+        "Cells may be in the wrong columns, as where a text is cut at a delimiter.",
+    )
+
+
 def _cell(row: Sequence[str], number: int) -> str:
     return row[number] if 0 <= number < len(row) else ""
 
@@ -281,10 +299,6 @@ def _cell(row: Sequence[str], number: int) -> str:
 def _name(row: Sequence[str], chosen: Chosen) -> str:
     """The file of a line as it is written, in its folder where another column has that."""
     return joined_path(_cell(row, chosen.folder), _cell(row, chosen.image))
-
-
-def _is_one(cell: str) -> bool:
-    return cell in {"1", "1.0", "1."} or YES.get(cell.lower(), False)
 
 
 def _unknown_part(path: Path, line: int, word: str) -> DatasetError:

@@ -58,6 +58,8 @@ def read_lines(path: Path, given: Given) -> Lines:
     if given.delimiter != "auto":
         inferences.append(_set("delimiter", "The delimiter", given.delimiter))
     notes = [f"Comment lines, not used: {num_comments:,}."] if num_comments else []
+    kept, is_escaped = _with_doubled_quotes(kept, delimiter)
+    notes += ['Quotes within quotes are read as they are escaped: \\".'] if is_escaped else []
     rows = [(number, list(map(_plain, row))) for number, row in _lines(kept, delimiter, path)]
     return Lines(_unquoted(rows), tuple(inferences), tuple(notes))
 
@@ -104,6 +106,8 @@ def _text(path: Path, given: Given) -> tuple[str, list[Inference]]:
     try:
         return data.decode("utf-8-sig"), []
     except UnicodeDecodeError:
+        if damaged := _damaged_utf8(data):
+            return damaged[0], [damaged[1]]
         encoding, inference = _encoding(data)
         return data.decode(encoding, "replace"), [inference]
 
@@ -138,6 +142,44 @@ def _encoding(data: bytes) -> tuple[str, Inference]:
 
 _BETWEEN = re.compile(rb'[\x00-\x20",;/]+')
 """Bytes between words, none of which is a second byte of an encoding of several bytes."""
+
+
+def _damaged_utf8(data: bytes) -> tuple[str, Inference] | None:
+    """UTF-8 with fewer words in an encoding of one byte a letter, as where lines of two programs
+    are joined; None for another text.
+    """
+    words = [word for word in dict.fromkeys(_WORD.findall(data)) if not word.isascii()]
+    plain = [word for word in words if _is_utf8(word)]
+    wrong = [word for word in words if not _is_utf8(word)]
+    # Characters of two bytes may be UTF-8 by accident, but hardly beside other letters or often.
+    marks = sum(len(word) - len(word.decode()) for word in plain)
+    is_certain = marks >= _CERTAIN_MARKS or any(re.search(rb"[A-Za-z]", word) for word in plain)
+    if len(plain) <= len(wrong) or not is_certain or find_encoding(plain).key != "utf-8":
+        return None
+    ranked = find_encoding(wrong, can_be_utf8=False).ranked
+    other = next((key for key in ranked if key not in _WIDE), "cp1252")
+    text = "".join(
+        piece.decode("utf-8" if _is_utf8(piece) else other, "replace")
+        for line in data.splitlines(keepends=True)
+        for piece in ([line] if _is_utf8(line) else _WORD_OR_REST.findall(line))
+    )
+    example = wrong[0].decode(other, "replace")
+    evidence = f"but for {len(wrong):,} words, and “{example}” is read as {ENCODINGS[other]}"
+    return text.removeprefix("\ufeff"), _encoding_inference("utf-8", evidence, (other,))
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
+_WORD_OR_REST = re.compile(rb"[A-Za-z\x80-\xff]+|[^A-Za-z\x80-\xff]+")
+_CERTAIN_MARKS = 6  # bytes beyond the first of letters in UTF-8: no accident
+_WIDE = {"gb18030", "cp932", "cp949", "big5"}
 
 
 def _encoding_inference(encoding: str, evidence: str, likely: Iterable[str] = ()) -> Inference:
@@ -208,6 +250,27 @@ def _cells(lines: Iterable[str], delimiter: str) -> Iterable[list[str]]:
     if delimiter == " ":
         lines = (re.sub(r"[ \t]+(?=\r?$)", "", line) for line in lines)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def _with_doubled_quotes(text: str, delimiter: str) -> tuple[str, bool]:
+    """The text with quotes in quoted cells doubled, and whether a backslash was before them: where
+    it is regular so, and not as it is.
+    """
+    if '\\"' not in text or _is_regular(text, delimiter):
+        return text, False
+    doubled = re.sub(r'(?<!\\)\\"', '""', text)
+    return (doubled, True) if _is_regular(doubled, delimiter) else (text, False)
+
+
+def _is_regular(text: str, delimiter: str) -> bool:
+    """Whether all quoted cells end at a delimiter or at the end of a line."""
+    source = io.StringIO(text, newline="")
+    try:
+        for _ in csv.reader(source, delimiter=delimiter, skipinitialspace=True, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _lines(text: str, delimiter: str, path: Path) -> list[Line]:

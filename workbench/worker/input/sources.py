@@ -30,6 +30,7 @@ from workbench.pictures.prepare import (
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.runs.places import check_known
+from workbench.worker.input.part_classes import with_part_doubts
 from workbench.worker.input.value_range import as_trained, with_value_range
 
 _NO_GROUPS = TrainingRecipe()
@@ -101,7 +102,8 @@ def load_unedited(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> Load
     spec, checked = find_source(key, params)
     check_known(Choice(key, checked))
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    return with_value_range(spec.load(ctx, checked), checked, ctx)
+    loaded = with_part_doubts(spec.load(ctx, checked))
+    return with_value_range(loaded, checked, ctx)
 
 
 def edits_of(plain: Any) -> DataEdits:
