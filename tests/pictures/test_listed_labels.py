@@ -100,3 +100,33 @@ def test_an_image_with_several_classes_counts_for_none_and_is_said(table, tmp_pa
     assert labels.of("/elsewhere/a.jpg") == ""
     said = "Lines give 2 images several classes, so these count for none: a.jpg and c."
     assert said in labels.sentences
+
+
+def test_a_name_whose_image_is_there_is_not_that_of_another_folder(table, tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("a.jpg", "sub/a.jpg", "sub/b.jpg"):
+        (tmp_path / name).write_bytes(b"")
+    labels = ListedLabels(table("a.jpg,rose", "b.jpg,lily"), [str(tmp_path)])
+    assert labels.of(str(tmp_path / "a.jpg")) == "rose"
+    assert labels.of(str(tmp_path / "sub" / "a.jpg")) == ""
+    assert labels.of(str(tmp_path / "sub" / "b.jpg")) == "lily"
+
+
+@pytest.mark.parametrize(
+    ("header", "label"),
+    [("old_label,label", "b"), ("predicted,truth", "b"), ("truth,predicted", "a")],
+)
+def test_of_columns_with_classes_the_best_named_one_is_the_truth(tmp_path, header, label):
+    path = tmp_path / "t.csv"
+    lines = ["1.jpg,a,b", "2.jpg,b,a", "3.jpg,a,a", "4.jpg,b,a"]
+    path.write_text("\n".join([f"image,{header}", *lines]))
+    labels = ListedLabels(path, classes=("a", "b"))
+    assert labels.of("1.jpg") == label
+    assert any("may be meant" in each for each in labels.sentences)
+
+
+def test_predictions_as_labels_are_doubted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("file,predicted\n1.jpg,a\n2.jpg,b\n3.jpg,a\n")
+    labels = ListedLabels(path, classes=("a", "b"))
+    assert any("holds predictions" in each for each in labels.sentences)

@@ -236,7 +236,7 @@ class Chooser:
         by_folder = [each for each in fit if agrees(each, folders)]
         constant = [each for each in others if each.label_rank == 0 and len(each.values) == 1]
         if agreeing:
-            found = self._take(agreeing[0], "its values are classes of the model", (), fit)
+            found = self._take_agreeing(agreeing, fit)
         elif named:
             found = self._take_named(named, fit)
         elif indicators := one_hot(others):
@@ -287,6 +287,14 @@ class Chooser:
         if rank == WEAK_RANK:
             rivals = list(fit)
         return self._take(best, "by its name", rivals, fit)
+
+    def _take_agreeing(self, agreeing: list[Column], fit: Sequence[Column]) -> tuple[int, ...]:
+        """Of columns with classes of the model the one with the best name; those that hold what a
+        model has answered are the last.
+        """
+        best = min(agreeing, key=lambda each: ("predict" in each.key, *_by_name(each)))
+        doubt = "By its name it holds predictions." if "predict" in best.key else ""
+        return self._take(best, "its values are classes of the model", agreeing, fit, doubt)
 
     def _take_by_content(self, fit: Sequence[Column], others: Sequence[Column]) -> tuple[int, ...]:
         """Text goes before numbers, few values before many."""

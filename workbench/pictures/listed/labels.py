@@ -18,7 +18,8 @@ class ListedLabels:
     """Which class each image has, from a table that `read_table` reads.
 
     A path is relative to the table or to a folder that is classified, absolute, or only the name of
-    the file, with or without its ending: only such a name also counts for images in other folders.
+    the file, with or without its ending: only such a name also counts for images in other folders,
+    unless its own image is among those that are classified.
     Paths are compared without regard to case and to how letters with marks are stored. An image or
     a name that has several labels counts for no image.
 
@@ -44,6 +45,7 @@ class ListedLabels:
     ) -> None:
         self._by_path, self._by_name = _Spelled(), _Spelled()
         bases = [str(path.absolute().parent), *map(os.path.abspath, folders)]
+        inside = tuple(os.path.join(os.path.abspath(folder), "") for folder in folders)  # noqa: PTH100, PTH118
         table = read_table(path, given, folders=folders, classes=classes)
         rows = [row for row in table.rows if row.name and row.label and not row.problem]
         found = {row.name: table.files.file(row.name)[0] for row in rows if "\0" not in row.name}
@@ -53,7 +55,8 @@ class ListedLabels:
             labels[image].add(row.label)
         for image, row in named:
             label = row.label if len(labels[image]) == 1 else ""
-            self._add(row.name.replace("\\", "/"), label, bases)
+            is_there = found[row.name].startswith(inside)
+            self._add(row.name.replace("\\", "/"), label, bases, is_there=is_there)
             if found[row.name]:
                 self._by_path.add(found[row.name], label, is_first=True)
         notes = [*table.notes, *_several({each for each in labels if len(labels[each]) > 1})]
@@ -68,11 +71,11 @@ class ListedLabels:
         stem = os.path.splitext(name)[0]  # noqa: PTH122 - as above
         return self._by_name.find(name) or self._by_name.find(stem) or ""
 
-    def _add(self, name: str, label: str, bases: Sequence[str]) -> None:
+    def _add(self, name: str, label: str, bases: Sequence[str], *, is_there: bool) -> None:
         for base in bases:
             full = os.path.normpath(os.path.join(base, name))  # noqa: PTH118 - as above
             self._by_path.add(full, label, is_first=True)
-        if "/" not in name:
+        if "/" not in name and not is_there:
             self._by_name.add(name, label)
 
 
