@@ -102,6 +102,17 @@ LABELS: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...]]] = {
 }
 
 
+SPLITS: Mapping[str, Callable[[int, int], dict[str, Array]]] = {
+    "split": lambda n, m: {"split": np.array(["train"] * n + ["test"] * m)},
+    "set as bytes": lambda n, m: {"set": np.array([b"Training"] * n + [b"Test"] * m)},
+    "is_train": lambda n, m: {"is_train": np.arange(n + m) < n},
+    "is_test of numbers": lambda n, m: {"is_test": (np.arange(n + m) >= n).astype(np.uint8)},
+    "places": lambda n, m: {"train_idx": np.arange(n), "test_idx": np.arange(n, n + m)},
+    "masks": lambda n, m: {"train_mask": np.arange(n + m) < n, "test_mask": np.arange(n + m) >= n},
+}
+"""Arrays that say the part of each image, of so many training and test images."""
+
+
 def cases() -> Iterator[Case]:
     """All files of arrays."""
     for name in KEYS:
@@ -115,6 +126,8 @@ def cases() -> Iterator[Case]:
     for labels in LABELS:
         for name in ("x_train", "medical"):
             yield _case(name, "uint8", labels)
+    for name in SPLITS:
+        yield _divided(name)
 
 
 def _case(keys: str, values: str | tuple[str, str], labels: str) -> Case:
@@ -135,3 +148,20 @@ def _case(keys: str, values: str | tuple[str, str], labels: str) -> Case:
         return "npz", {"path": str(folder / "data.npz")}, written
 
     return Case("arrays", f"{keys}: {first}, {other}, labels {labels}", write)
+
+
+def _divided(split: str) -> Case:
+    """Images of two parts in one array, with another one that says which is which."""
+
+    def write(folder: Path) -> tuple[str, Mapping[str, Any], Written]:
+        folder.mkdir(parents=True)
+        written = Written(folder, NAMES)
+        stacks = {part: _stack(part) for part in ("train", "test")}
+        for part, (_, labels) in stacks.items():
+            written.images |= {(part, int(label), n) for n, label in enumerate(labels)}
+        images, labels = (np.concatenate(each) for each in zip(*stacks.values(), strict=True))
+        said = SPLITS[split](_COUNTS["train"], _COUNTS["test"])
+        np.savez(folder / "data.npz", images=images, labels=labels, **said)
+        return "npz", {"path": str(folder / "data.npz")}, written
+
+    return Case("arrays", f"parts by {split}", write)

@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.core.format import list_text, plain_name
 from workbench.core.params import ChoiceParam, Params, TextParam
 from workbench.core.specs import Inference, Option
+from workbench.datasets._labels.array_parts import split_members
 from workbench.datasets._npz_file import Member
 from workbench.errors import DatasetError
 from workbench.pictures.listed.names import part_of_word
@@ -63,18 +64,30 @@ class Arrays:
         parts: Images and labels of each part: training first.
         names: The class names of the file; None without.
         inferences: How they were found.
-        notes: What is not used.
+        splits: Those that may say the part of each image.
+        others: All that are neither images nor labels nor names.
     """
 
     parts: Mapping[str, tuple[Member, Member]]
     names: Member | None = None
     inferences: tuple[Inference, ...] = ()
-    notes: tuple[str, ...] = ()
+    splits: tuple[Member, ...] = ()
+    others: tuple[Member, ...] = ()
 
     @property
     def members(self) -> list[Member]:
         """Images and labels of each part, one after the other."""
         return [member for pair in self.parts.values() for member in pair]
+
+    def unused(self, split: str) -> list[str]:
+        """A note of the arrays that are not used; those named in `split` are used, too."""
+        unused = [each for each in self.others if each.name not in split.split(", ")]
+        if not unused:
+            return []
+        words = [member.words() for member in unused[:_MAX_LISTED]]
+        more = len(unused) - len(words)
+        words += [f"{more} more"] if more else []
+        return [f"Arrays not used: {'; '.join(words)}."]
 
 
 def choose_arrays(members: Mapping[str, Member], params: Params, path: Path) -> Arrays:
@@ -88,14 +101,11 @@ def choose_arrays(members: Mapping[str, Member], params: Params, path: Path) -> 
     names = chooser.names(parts)
     used = {member.name for pair in parts.values() for member in pair}
     used |= {names.name} if names else set()
-    unused = [member for name, member in members.items() if name not in used]
-    notes = []
-    if unused:
-        words = [member.words() for member in unused[:_MAX_LISTED]]
-        more = len(unused) - len(words)
-        words += [f"{more} more"] if more else []
-        notes.append(f"Arrays not used: {'; '.join(words)}.")
-    return Arrays(parts, names, tuple(chooser.found), tuple(notes))
+    others = tuple(member for name, member in members.items() if name not in used)
+    size = parts["train"][0].shape[0]
+    given = str(params.get("split", ""))
+    splits = split_members(others, size, given, meaning) if len(parts) == 1 else ()
+    return Arrays(parts, names, tuple(chooser.found), splits, others)
 
 
 @dataclass
@@ -186,7 +196,7 @@ class _Chooser:
         """Arrays of a part whose names mean a role, the best first: flat ones are last."""
         found: list[tuple[bool, int, int, Member]] = []
         for name, member in self.members.items():
-            own, role = _meaning(name)
+            own, role = meaning(name)
             is_flat = len(member.shape) < 3
             if own != part or role not in roles or (role == "" and not part):
                 continue
@@ -244,7 +254,7 @@ class _Chooser:
         )
 
 
-def _meaning(name: str) -> tuple[str, str]:
+def meaning(name: str) -> tuple[str, str]:
     """The part that a name means ("" for none), and what is left of it."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     words = [word.lower() for word in re.split(r"[\W_]+", spaced) if word]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference, Option
+from workbench.datasets._labels.said_parts import column_of
 from workbench.datasets._records.example import BadExampleError, Feature
-from workbench.datasets._records.parts import cell_of, column_of, split_candidates
+from workbench.datasets._records.parts import cell_of, split_candidates
 from workbench.pictures.listed.column import Column
 from workbench.pictures.listed.given import NONE
 from workbench.pictures.listed.names import (

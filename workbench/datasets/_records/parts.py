@@ -1,4 +1,6 @@
-"""Which part of the data set records belong to: by the names of their files, or by a feature."""
+"""Which part of the data set records belong to: by the names of their files; and which of their
+features may say it.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,12 @@ from operator import and_
 from pathlib import Path
 
 from workbench.core.format import list_text, plain_name, plural
-from workbench.core.specs import Inference, Option
+from workbench.core.specs import Inference
+from workbench.datasets._labels.said_parts import UNDIVIDED, column_of, may_say_parts
 from workbench.datasets._records.example import Feature
-from workbench.errors import DatasetError
 from workbench.pictures.class_folders.words import part_name, tokens
-from workbench.pictures.listed.column import Column
-from workbench.pictures.listed.flags import flag_of, part_of_flag, split_doubts
 from workbench.pictures.listed.given import NONE
-from workbench.pictures.listed.names import FOLDS, part_of_word
+from workbench.pictures.listed.names import part_of_word
 
 PARTS = ("train", "test", "validation")
 
@@ -29,10 +29,6 @@ _GLUED = re.compile(r"(test)(?=dev)", re.IGNORECASE)
 _KNOWN = {**{part: part for part in PARTS}, "unlabeled": "test"}
 """The part by the kinds of words in the names of folders."""
 _NAMED = 3
-_DIVIDED = Option(NONE, "none: all images are divided")
-
-
-# names of files ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class FileParts:
             )
             yield Inference(
                 "parts", "The parts", words, "by the names of the files", " ".join(doubts),
-                "split", (_DIVIDED,),
+                "split", (UNDIVIDED,),
             )  # fmt: skip
 
 
@@ -148,24 +144,6 @@ def _listed(names: Sequence[str]) -> str:
     return list_text([*map(plain_name, names[:_NAMED]), *more])
 
 
-# a feature ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FeaturePart:
-    """The feature that says the part of each record.
-
-    Attributes:
-        name: The feature; "" for none.
-        parts: The part of each record; those that were given for none.
-        inferences: How it was found.
-    """
-
-    name: str
-    parts: Sequence[str]
-    inferences: tuple[Inference, ...] = ()
-
-
 def split_candidates(
     examples: Sequence[Mapping[str, Feature]], names: Sequence[str], given: str
 ) -> tuple[str, ...]:
@@ -177,16 +155,7 @@ def split_candidates(
     columns = {
         name: column_of(name, [cell_of(e.get(name, Feature())) for e in examples]) for name in names
     }
-    return tuple(
-        name
-        for name, column in columns.items()
-        if column.values and (column.is_named_split or _has_parts_alone(column))
-    )
-
-
-def column_of(name: str, cells: Sequence[str]) -> Column:
-    """A feature as a column of a table: its name is what follows the last slash."""
-    return Column(0, name.rsplit("/", 1)[-1], cells)
+    return tuple(name for name, column in columns.items() if may_say_parts(column))
 
 
 def cell_of(feature: Feature) -> str:
@@ -197,83 +166,3 @@ def cell_of(feature: Feature) -> str:
     if len(numbers) != 1:
         return ""
     return str(int(numbers[0])) if float(numbers[0]).is_integer() else str(numbers[0])
-
-
-def _has_parts_alone(column: Column) -> bool:
-    return column.is_split and column.label_rank is None and not column.is_flag
-
-
-def feature_part(
-    cells: Mapping[str, Sequence[str]],
-    by_file: Sequence[str],
-    labels: Sequence[str],
-    given: str,
-    where: str,
-) -> FeaturePart:
-    """The feature that divides the records, and their parts.
-
-    Args:
-        cells: What the features of `split_candidates` hold, one for each record.
-        by_file: The part that each record has by its file.
-        labels: The label of each record.
-        given: The feature that a person has chosen; "" for none.
-        where: How messages name the source.
-
-    Raises:
-        DatasetError: it holds other words than those of parts.
-    """
-    columns = {name: column_of(name, each) for name, each in cells.items()}
-    named = [n for n, each in columns.items() if each.is_named_split and len(each.values) > 1]
-    fit = [n for n in named if columns[n].is_split]
-    fit += [n for n, each in columns.items() if n not in fit and _has_parts_alone(each)]
-    for name in (given,) if given else () if fit else named:
-        if not columns[name].is_split:
-            return _strange(name, columns[name], by_file, where, is_told=bool(given))
-    for name in fit:
-        found = _divided(name, columns[name], by_file, labels, is_told=bool(given))
-        if len({*found.parts}) > 1:
-            return found
-    return FeaturePart("", by_file)
-
-
-def _divided(
-    name: str, column: Column, by_file: Sequence[str], labels: Sequence[str], *, is_told: bool
-) -> FeaturePart:
-    """The parts that a feature of yes and no, or of words, says."""
-    flag, has_test = flag_of(column), column.has_test
-    parts = [
-        part_of_flag(flag, cell) if flag else part_of_word(cell, has_test=has_test) or "train"
-        for cell in column.cells
-    ]
-    doubts = split_doubts(column, flag, [(label,) for label in labels], has_test=has_test)
-    if len({*by_file}) > 1 and parts != list(by_file):
-        doubts.append("The names of the files say other parts.")
-    words = ", ".join(f"{part} {n:,}" for part, n in sorted(Counter(parts).items()))
-    evidence = f"it means {flag} by yes" if flag else "its words are parts"
-    found = Inference(
-        "split_feature", "The split feature", plain_name(name), f"{evidence}: {words}",
-        " ".join(doubts), "split", (_DIVIDED,), is_told=is_told,
-    )  # fmt: skip
-    return FeaturePart(name, parts, (found,))
-
-
-def _strange(
-    name: str, column: Column, by_file: Sequence[str], where: str, *, is_told: bool
-) -> FeaturePart:
-    """A feature that is named like a split, or chosen for it, without words for parts alone."""
-    unknown = [value for value in column.values if not part_of_word(value)]
-    if is_told or len(unknown) < len(column.values):
-        raise DatasetError(
-            "The split feature holds an unknown word.",
-            where=f"{where}, {plain_name(name)}",
-            received=plain_name(unknown[0]) if unknown else "no text",
-            expected="train, valid or test",
-            fix=f"Set the split feature to {NONE}, or to another one.",
-        )
-    words = list_text([plain_name(value) for value in unknown[:_NAMED]])
-    is_fold = column.is_number and column.key in FOLDS
-    doubt = "" if is_fold else "It may divide the images, but none of its words is a part."
-    found = Inference(
-        "split_feature", "The split feature", "none", f"{plain_name(name)} holds {words}", doubt
-    )
-    return FeaturePart("", by_file, (found,))

@@ -20,6 +20,7 @@ from workbench.core.format import plain_name, plural
 from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
+from workbench.datasets._labels.said_parts import SaidParts, said_parts
 from workbench.datasets._labels.texts import (
     Label,
     LabelSettings,
@@ -40,13 +41,7 @@ from workbench.datasets._records.features import (
     label_of,
 )
 from workbench.datasets._records.frames import read_records
-from workbench.datasets._records.parts import (
-    PARTS,
-    FeaturePart,
-    cell_of,
-    feature_part,
-    file_parts,
-)
+from workbench.datasets._records.parts import PARTS, cell_of, file_parts
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
 from workbench.pictures.listed.given import NONE
@@ -309,12 +304,12 @@ class _Unpacking:
 
     def _divided(
         self, labels: Sequence[Label | None]
-    ) -> tuple[FeaturePart, dict[str, list[tuple[str, Label]]]]:
+    ) -> tuple[SaidParts, dict[str, list[tuple[str, Label]]]]:
         """The feature with the part, and file and label of the images of each part."""
         assert self.found is not None  # noqa: S101 - for the type
         used = [(each, label) for each, label in zip(self.images, labels, strict=True)
                 if label is not None]  # fmt: skip
-        split = feature_part(
+        split = said_parts(
             {
                 key: [image.cells[place] for image, _ in used]
                 for place, key in enumerate(self.found.splits)
@@ -322,7 +317,8 @@ class _Unpacking:
             [image.part for image, _ in used],
             [str(label) for _, label in used],
             self.given.split if self.given.split != NONE else "",
-            str(self.files[0]),
+            where=str(self.files[0]),
+            noun="feature",
         )
         images: dict[str, list[tuple[str, Label]]] = {part: [] for part in PARTS}
         for (image, label), part in zip(used, split.parts, strict=True):

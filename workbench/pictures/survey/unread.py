@@ -32,8 +32,8 @@ def unread_of(path: str, kind: str) -> Unread:
             if getattr(image, "is_animated", False):
                 return _SEVERAL[kind]
             return "channels" if _has_more_channels(image) else ""
-    except Exception:  # noqa: BLE001 - a decoder fails in any way; what is read of it is whole
-        return ""
+    except (OSError, EOFError, ValueError, TypeError, LookupError, SyntaxError):
+        return ""  # damage behind the first image, which can be read
 
 
 def _has_more_channels(image: Any) -> bool:
