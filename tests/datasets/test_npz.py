@@ -589,3 +589,23 @@ def test_other_kinds_of_arrays_are_named(tmp_path, labels, words):
     images = np.zeros((4, 4, 4, 3), np.uint8)
     with pytest.raises(DatasetError, match=words):
         load(tmp_path, images=images, labels=labels)
+
+
+def test_the_labels_show_that_the_images_are_the_last_axis(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (12, 6, 5, 3), np.uint8)
+    data = load(tmp_path, X=np.moveaxis(images, 0, -1), y=LABELS[:, None])
+    assert np.array_equal(np.asarray(data.train.pictures), images)
+    assert "last axis" in " ".join(data.notes)
+
+
+@pytest.mark.parametrize("name", ["labels", "coarse_labels"])
+def test_fine_labels_are_taken_with_a_doubt(tmp_path, name):
+    fine = {"fine_labels": LABELS, name: LABELS // 2}
+    (found,) = (e for e in load(tmp_path, x=GREY, **fine).inferences if e.key == "arrays")
+    assert found.is_doubtful
+    assert "fine_labels" in (*found.value.split(), *(each.value for each in found.options))
+
+
+def test_short_words_for_parts_and_a_row_of_labels(tmp_path):
+    data = load(tmp_path, Xtr=GREY, Ytr=LABELS[None], Xte=GREY, Yte=LABELS)
+    assert (len(data.train), len(data.test)) == (12, 12)

@@ -49,6 +49,7 @@ KEYS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "arr_0 to arr_3": (("arr_0", "arr_1"), ("arr_2", "arr_3")),
     "image, label": (("image", "label"),),
     "trainX": (("trainX", "trainY"), ("testX", "testY")),
+    "Xtr": (("Xtr", "Ytr"), ("Xte", "Yte")),
     "only validation": (("x_train", "y_train"), ("x_val", "y_val")),
 }
 
@@ -67,6 +68,7 @@ VALUES: Mapping[str, Callable[[Array], Array]] = {
     "just below 0": lambda x: np.where(x == 0, -0.002, x / 255).astype(np.float32),
     "channels first": lambda x: np.moveaxis(x, -1, 1),
     "channels first 0..1": lambda x: np.moveaxis(x / 255, -1, 1),
+    "images last": lambda x: np.moveaxis(x, 0, -1),
     "fortran": np.asfortranarray,
     "standardized": lambda x: ((x - x.mean()) / x.std()).astype(np.float32),
     "0..100": lambda x: (x * (100 / 255)).astype(np.float32),
@@ -77,6 +79,7 @@ LABELS: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...]]] = {
     "int64": (lambda y: y, NAMES),
     "uint8": (lambda y: y.astype(np.uint8), NAMES),
     "(n, 1)": (lambda y: y[:, None], NAMES),
+    "(1, n)": (lambda y: y[None], NAMES),
     "float": (lambda y: y.astype(np.float32), NAMES),
     "one-hot": (lambda y: np.eye(3)[y], NAMES),
     "one-hot bool": (lambda y: np.eye(3, dtype=bool)[y], NAMES),

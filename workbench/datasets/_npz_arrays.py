@@ -20,8 +20,9 @@ PARTS = ("train", "test", "validation")
 _IMAGES = ("x", "images", "image", "img", "imgs", "pictures", "photos", "data", "samples", "inputs",
            "features", "pixels", "faces", "frames", "arrays", "")  # fmt: skip
 _LABELS = ("y", "labels", "label", "targets", "target", "classes", "class", "truth", "gt", "lbl",
-           "lbls", "labs", "ids", "categories", "category", "species", "output",
-           "outputs")  # fmt: skip
+           "lbls", "labs", "ids", "categories", "category", "species", "output", "outputs",
+           "finelabels", "finelabel", "cleanlabels", "cleanlabel", "truelabels", "truelabel",
+           "noisylabels", "noisylabel", "coarselabels", "coarselabel")  # fmt: skip
 _NAMES = ("classnames", "labelnames", "targetnames", "classes", "names", "categories",
           "labelstrings", "classlabels", "categorynames", "class", "labels")  # fmt: skip
 """Names under which images, labels and class names are looked for, the best first."""
@@ -102,7 +103,7 @@ def choose_arrays(members: Mapping[str, Member], params: Params, path: Path) -> 
     used = {member.name for pair in parts.values() for member in pair}
     used |= {names.name} if names else set()
     others = tuple(member for name, member in members.items() if name not in used)
-    size = parts["train"][0].shape[0]
+    size = max(shape_of_images(*parts["train"])[:1], default=0)
     given = str(params.get("split", ""))
     splits = split_members(others, size, given, meaning) if len(parts) == 1 else ()
     return Arrays(parts, names, tuple(chooser.found), splits, others)
@@ -254,6 +255,23 @@ class _Chooser:
         )
 
 
+def shape_of_images(images: Member, labels: Member) -> tuple[int, ...]:
+    """The shape with the number of images first, where the labels show that it is last: MATLAB
+    files have (height, width, channels, n).
+    """
+    shape = images.shape
+    count = num_labels(labels.shape)
+    is_last = len(shape) == 4 and shape[3] == count != shape[0] and shape[2] in {1, 3}
+    return (shape[3], *shape[:3]) if is_last else shape
+
+
+def num_labels(shape: tuple[int, ...]) -> int:
+    """How many labels an array of a shape holds: (n,), (n, ...), or (1, n)."""
+    if len(shape) == 2 and shape[0] == 1:
+        return shape[1]
+    return shape[0] if shape else 0
+
+
 def meaning(name: str) -> tuple[str, str]:
     """The part that a name means ("" for none), and what is left of it."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
@@ -262,7 +280,7 @@ def meaning(name: str) -> tuple[str, str]:
     if found:
         return found[0][0], "".join(word for word in words if word != found[0][1])
     whole = "".join(words)
-    for word in ("training", "train", "validation", "valid", "val", "testing", "test"):
+    for word in ("training", "train", "validation", "valid", "val", "testing", "test", "tr", "te"):
         for rest in (whole.removeprefix(word), whole.removesuffix(word)):
             if rest != whole and (rest in _IMAGES or rest in _LABELS):
                 return part_of_word(word) or "", rest

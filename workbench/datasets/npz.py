@@ -30,6 +30,8 @@ from workbench.datasets._npz_arrays import (
     Arrays,
     choose_arrays,
     meaning,
+    num_labels,
+    shape_of_images,
 )
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
 from workbench.datasets._picture_values import (
@@ -118,7 +120,12 @@ def _fill(ctx: LoadContext, path: Path, params: Params, folder: Path) -> Mapping
     arrays = _unpack(path, [*chosen, *more], raw, ctx)
     given_names = _given_names(arrays[len(chosen) : len(chosen) + bool(found.names)], path)
     pairs = zip(arrays[: len(chosen) : 2], arrays[1 : len(chosen) : 2], strict=True)
-    parts: _Pairs = dict(zip(found.parts, pairs, strict=True))
+    parts: _Pairs = {
+        part: _images_first(found, part, *pair)
+        for part, pair in zip(found.parts, pairs, strict=True)
+    }
+    is_moved = any(shape_of_images(*pair) != pair[0].shape for pair in found.parts.values())
+    moved = ["The images were the last axis and were moved to the first."] if is_moved else []
     splits = arrays[len(arrays) - len(found.splits) :]
     parts, said = _divided(parts, found, splits, path=path, params=params, folder=raw)
     facts = _convert(parts, given_names, folder, path, ctx, params=params)
@@ -127,9 +134,16 @@ def _fill(ctx: LoadContext, path: Path, params: Params, folder: Path) -> Mapping
     inferences = [asdict(each) for each in (*found.inferences, *said.inferences)]
     return {
         "class_names": facts["class_names"],
-        "notes": [*facts["notes"], *found.unused(said.name)],
+        "notes": [*facts["notes"], *moved, *found.unused(said.name)],
         "inferences": [*inferences, *facts["inferences"]],
     }
+
+
+def _images_first(found: Arrays, part: str, images: Array, labels: Array) -> tuple[Array, Array]:
+    """Images and labels with the number of images as the first axis."""
+    shape = shape_of_images(*found.parts[part])
+    images = images if images.shape == shape else np.moveaxis(images, -1, 0)
+    return images, labels.reshape(-1) if labels.shape == (1, shape[0]) else labels
 
 
 def _divided(
@@ -161,13 +175,14 @@ def _check_sizes(chosen: list[Member], path: Path, channels: str) -> None:
     """Rejects before unpacking what the headers already show to be wrong."""
     for pictures, labels in zip(chosen[::2], chosen[1::2], strict=True):
         where = f"{path}, {pictures.name}"
-        find_axes(pictures.shape, where, channels)
+        shape = shape_of_images(pictures, labels)
+        find_axes(shape, where, channels)
         if pictures.dtype.kind in "SU":
             raise DatasetError(
                 "The images are text.", where=where, received=str(pictures.dtype),
                 expected="numbers",
             )  # fmt: skip
-        if labels.shape[:1] != pictures.shape[:1]:
+        if num_labels(labels.shape) != shape[0]:
             raise DatasetError(
                 "The numbers of images and labels differ.",
                 where=str(path),
