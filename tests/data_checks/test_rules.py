@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from tests.class_folders import smooth_photo, write_photos
@@ -317,3 +318,17 @@ def test_planted_flaws_of_photos_are_all_found_and_none_invented(tmp_path, share
     assert result.missed == []
     assert result.invented == []
     assert result.found == dict.fromkeys(KINDS, 10)
+
+
+def test_frames_pages_and_channels_that_are_not_read_are_told(folder):
+    frames = [smooth_photo(90 + number) for number in range(3)]
+    for name in ("a.gif", "a.webp", "a.png", "a.tif"):
+        frames[0].save(folder / "dog" / name, save_all=True, append_images=frames[1:])
+    bands = np.dstack([np.asarray(frames[0]), np.asarray(frames[0])[..., :1]])
+    tifffile.imwrite(
+        folder / "cat" / "four.tif", bands, photometric="rgb", extrasamples=["unspecified"]
+    )
+    animated, paged, channels = found(folder, "partly_read")
+    assert names(animated) == ["dog/a.gif", "dog/a.png", "dog/a.webp"]
+    assert names(paged) == ["dog/a.tif"]
+    assert names(channels) == ["cat/four.tif"]

@@ -533,3 +533,79 @@ def test_one_hot_rows_of_fewer_columns_than_labels(tmp_path):
     data = load(tmp_path, x_train=GREY, y_train=np.eye(3)[LABELS], x_test=GREY, y_test=LABELS + 1)
     assert data.class_names == ("0", "1", "2", "3")
     assert doubt(data, "untrained_classes").value == "“3”"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "value"),
+    [
+        ({"split": np.array(["train"] * 6 + ["test"] * 4)}, "split"),
+        ({"subset": np.array([b"train"] * 6 + [b"valid"] * 4)}, "subset"),
+        ({"is_train": np.arange(10) < 6}, "is_train"),
+        ({"isTest": np.array([0] * 6 + [1] * 4)}, "isTest"),
+        ({"train_idx": np.arange(6), "test_idx": np.arange(6, 10)}, "train_idx, test_idx"),
+        ({"train_mask": np.arange(10) < 6, "val_mask": np.arange(10) > 5}, "train_mask, val_mask"),
+    ],
+)
+def test_an_array_says_the_parts(tmp_path, arrays, value):
+    images = np.zeros((10, 4, 4, 3), np.uint8)
+    images[:, 0, 0, 0], images[:, 1] = np.arange(10), 255
+    given = {"images": images, "labels": np.arange(10) % 2, **arrays}
+    data = load(tmp_path, **given)
+    other = data.test or data.validation
+    assert (len(data.train), len(other)) == (6, 4)
+    assert np.asarray(other.pictures)[:, 0, 0, 0].tolist() == [6, 7, 8, 9]
+    assert np.asarray(other.labels).tolist() == [0, 1, 0, 1]
+    (found,) = (each for each in data.inferences if each.key == "split_array")
+    assert (found.value, found.is_doubtful, data.notes) == (value, False, ())
+    whole = load_with(tmp_path, {found.param: found.options[0].value}, **given)
+    assert (len(whole.train), whole.test) == (10, None)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"split": np.arange(10) % 3},
+        {"train_idx": np.arange(1, 7), "test_idx": np.arange(7, 11)},
+        {"train_idx": np.arange(6), "test_idx": np.arange(5, 10)},
+    ],
+)
+def test_an_array_that_may_say_the_parts_is_a_doubt(tmp_path, arrays):
+    images = np.arange(10 * 48, dtype=np.uint8).reshape(10, 4, 4, 3)
+    data = load(tmp_path, images=images, labels=np.arange(10) % 2, **arrays)
+    assert (len(data.train), data.test) == (10, None)
+    assert doubt(data, "split_array").value == "none"
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.zeros(4, np.complex64), "complex numbers"),
+        (np.zeros(4, "M8[D]"), "dates"),
+        (np.zeros(4, [("a", "i4"), ("b", "U3")]), "several fields"),
+        (np.array(["cat", 1, "dog", None], object), "Python objects"),
+    ],
+)
+def test_other_kinds_of_arrays_are_named(tmp_path, labels, words):
+    images = np.zeros((4, 4, 4, 3), np.uint8)
+    with pytest.raises(DatasetError, match=words):
+        load(tmp_path, images=images, labels=labels)
+
+
+def test_the_labels_show_that_the_images_are_the_last_axis(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (12, 6, 5, 3), np.uint8)
+    data = load(tmp_path, X=np.moveaxis(images, 0, -1), y=LABELS[:, None])
+    assert np.array_equal(np.asarray(data.train.pictures), images)
+    assert "last axis" in " ".join(data.notes)
+
+
+@pytest.mark.parametrize("name", ["labels", "coarse_labels"])
+def test_fine_labels_are_taken_with_a_doubt(tmp_path, name):
+    fine = {"fine_labels": LABELS, name: LABELS // 2}
+    (found,) = (e for e in load(tmp_path, x=GREY, **fine).inferences if e.key == "arrays")
+    assert found.is_doubtful
+    assert "fine_labels" in (*found.value.split(), *(each.value for each in found.options))
+
+
+def test_short_words_for_parts_and_a_row_of_labels(tmp_path):
+    data = load(tmp_path, Xtr=GREY, Ytr=LABELS[None], Xte=GREY, Yte=LABELS)
+    assert (len(data.train), len(data.test)) == (12, 12)

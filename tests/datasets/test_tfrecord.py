@@ -21,6 +21,7 @@ from workbench.datasets import all_datasets
 from workbench.datasets._records import places
 from workbench.datasets._records.checksums import masked_checksum, masked_checksums
 from workbench.datasets._records.example import BadExampleError, read_example
+from workbench.datasets._records.parts import file_parts
 from workbench.errors import DatasetError
 from workbench.pictures.png import png_bytes
 
@@ -138,7 +139,11 @@ def test_a_part_without_labels_is_left_out_with_a_note(tmp_path, ctx):
     write_records(tmp_path / "in" / "b_train.tfrec", FLOWERS)
     data = load(tmp_path / "in", ctx)
     assert (len(data.train), data.test) == (3, None)
-    assert data.notes == ("Records without labels, not used: 5 (all of a_test.tfrec).",)
+    unused = "class (whole number), size (2 × whole number), one_hot_class (5 × float)"
+    assert data.notes == (
+        "Records without labels, not used: 5 (all of a_test.tfrec).",
+        f"Features not used: {unused}.",
+    )
     assert data.bad_files == ()
 
 
@@ -421,3 +426,88 @@ def test_what_is_not_named_as_a_label_is_a_doubt(tmp_path, ctx):
     records = [{"image": PNG, "type": number % 2} for number in range(8)]
     found = doubt(load(write_records(tmp_path / "a.tfrec", records), ctx), "label_feature")
     assert "by its name" not in found.evidence
+
+
+# parts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "parts", "is_doubtful"),
+    [
+        ("mnist_test_train mnist_test_test", "train test", False),
+        ("test2021-train test2021-test", "train test", False),
+        ("test/test-0 test/train-0", "test train", False),
+        ("train/00 val/00", "train validation", False),
+        ("train eval test", "train validation test", False),
+        ("train eval", "train test", False),
+        ("train_val test", "train test", False),
+        ("train test testdev", "train test test", False),
+        ("train-0 train-1", "train train", False),
+        ("test-0 test-1", "train train", False),
+        ("contest latest", "train train", False),
+        ("train other test", "train train test", True),
+        ("a-training-b a-inference", "train test", False),
+        ("train_test_0 train val", "test train validation", True),
+    ],
+)
+def test_the_part_is_the_word_that_differs(files, parts, is_doubtful):
+    paths = [Path("/data/test/dev", f"{name}.tfrecord") for name in files.split()]
+    found = file_parts(paths)
+    assert [found.of[path] for path in paths] == parts.split()
+    said = list(found.inferences(paths))
+    assert len(said) == (len({*parts.split()}) > 1 or is_doubtful)
+    assert any(each.is_doubtful for each in said) == is_doubtful
+    assert {*file_parts(paths, "none").of.values()} == {"train"}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("split", (b"train", b"test")),
+        ("image/split", (b"training", b"valid")),
+        ("is_test", (0, 1)),
+        ("istrain", (1, 0)),
+        ("usage", (b"Training", b"PublicTest")),
+    ],
+)
+def test_a_feature_says_the_part(tmp_path, ctx, name, values):
+    records = [{"image": PNG, "label": n % 2, name: values[n >= 6]} for n in range(10)]
+    path = write_records(tmp_path / "a.tfrec", records)
+    data = load(path, ctx)
+    assert (len(data.train), len(data.test or data.validation or ())) == (6, 4)
+    (found,) = (each for each in data.inferences if each.key == "split_feature")
+    assert (found.value, found.is_doubtful) == (name, False)
+    assert len(load(path, ctx, **{found.param: found.options[0].value}).train) == 10
+
+
+def test_a_feature_that_is_no_split_after_all(tmp_path, ctx):
+    records = [{"image": PNG, "label": n % 2, "split": [b"a", b"b", b"c"][n % 3]} for n in range(9)]
+    data = load(write_records(tmp_path / "a.tfrec", records), ctx)
+    assert (len(data.train), data.test) == (9, None)
+    assert doubt(data, "split_feature").value == "none"
+    assert data.notes == ("Features not used: split (bytes).",)
+    mixed = [{**each, "split": b"test"} if n < 3 else each for n, each in enumerate(records)]
+    path = write_records(tmp_path / "b.tfrec", mixed)
+    with pytest.raises(DatasetError, match="unknown word"):
+        load(path, ctx)
+    assert len(load(path, ctx, split="none").train) == 9
+
+
+def test_names_of_numbers_are_found_and_other_labels_are_doubts(tmp_path, ctx):
+    names = (b"cat", b"dog", b"fox")
+    records = [
+        {"image": PNG, "image/object/class/label": n % 3, "animal_text": names[n % 3]}
+        for n in range(9)
+    ]
+    data = load(write_records(tmp_path / "a.tfrec", records), ctx)
+    assert data.class_names == ("cat", "dog", "fox")
+    noisy = [{"image": PNG, "label": n % 3, "label_noisy": (n + n // 3) % 3} for n in range(9)]
+    found = doubt(load(write_records(tmp_path / "b.tfrec", noisy), ctx), "label_feature")
+    assert (found.value, found.options[0].value) == ("label", "label_noisy")
+    levels = [{"image": PNG, "coarse_label": n % 4 // 2, "fine_label": n % 4} for n in range(12)]
+    found = doubt(load(write_records(tmp_path / "c.tfrec", levels), ctx), "label_feature")
+    assert (found.value, found.options[0].value) == ("fine_label", "coarse_label")
+
+
+def test_whole_numbers_as_floats_are_labels(tmp_path, ctx):
+    assert load(labeled(tmp_path, [0.0, 1.0, 2.0] * 3), ctx).class_names == ("0", "1", "2")

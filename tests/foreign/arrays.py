@@ -49,6 +49,7 @@ KEYS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "arr_0 to arr_3": (("arr_0", "arr_1"), ("arr_2", "arr_3")),
     "image, label": (("image", "label"),),
     "trainX": (("trainX", "trainY"), ("testX", "testY")),
+    "Xtr": (("Xtr", "Ytr"), ("Xte", "Yte")),
     "only validation": (("x_train", "y_train"), ("x_val", "y_val")),
 }
 
@@ -67,6 +68,7 @@ VALUES: Mapping[str, Callable[[Array], Array]] = {
     "just below 0": lambda x: np.where(x == 0, -0.002, x / 255).astype(np.float32),
     "channels first": lambda x: np.moveaxis(x, -1, 1),
     "channels first 0..1": lambda x: np.moveaxis(x / 255, -1, 1),
+    "images last": lambda x: np.moveaxis(x, 0, -1),
     "fortran": np.asfortranarray,
     "standardized": lambda x: ((x - x.mean()) / x.std()).astype(np.float32),
     "0..100": lambda x: (x * (100 / 255)).astype(np.float32),
@@ -77,6 +79,7 @@ LABELS: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...]]] = {
     "int64": (lambda y: y, NAMES),
     "uint8": (lambda y: y.astype(np.uint8), NAMES),
     "(n, 1)": (lambda y: y[:, None], NAMES),
+    "(1, n)": (lambda y: y[None], NAMES),
     "float": (lambda y: y.astype(np.float32), NAMES),
     "one-hot": (lambda y: np.eye(3)[y], NAMES),
     "one-hot bool": (lambda y: np.eye(3, dtype=bool)[y], NAMES),
@@ -102,6 +105,17 @@ LABELS: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...]]] = {
 }
 
 
+SPLITS: Mapping[str, Callable[[int, int], dict[str, Array]]] = {
+    "split": lambda n, m: {"split": np.array(["train"] * n + ["test"] * m)},
+    "set as bytes": lambda n, m: {"set": np.array([b"Training"] * n + [b"Test"] * m)},
+    "is_train": lambda n, m: {"is_train": np.arange(n + m) < n},
+    "is_test of numbers": lambda n, m: {"is_test": (np.arange(n + m) >= n).astype(np.uint8)},
+    "places": lambda n, m: {"train_idx": np.arange(n), "test_idx": np.arange(n, n + m)},
+    "masks": lambda n, m: {"train_mask": np.arange(n + m) < n, "test_mask": np.arange(n + m) >= n},
+}
+"""Arrays that say the part of each image, of so many training and test images."""
+
+
 def cases() -> Iterator[Case]:
     """All files of arrays."""
     for name in KEYS:
@@ -115,6 +129,8 @@ def cases() -> Iterator[Case]:
     for labels in LABELS:
         for name in ("x_train", "medical"):
             yield _case(name, "uint8", labels)
+    for name in SPLITS:
+        yield _divided(name)
 
 
 def _case(keys: str, values: str | tuple[str, str], labels: str) -> Case:
@@ -135,3 +151,20 @@ def _case(keys: str, values: str | tuple[str, str], labels: str) -> Case:
         return "npz", {"path": str(folder / "data.npz")}, written
 
     return Case("arrays", f"{keys}: {first}, {other}, labels {labels}", write)
+
+
+def _divided(split: str) -> Case:
+    """Images of two parts in one array, with another one that says which is which."""
+
+    def write(folder: Path) -> tuple[str, Mapping[str, Any], Written]:
+        folder.mkdir(parents=True)
+        written = Written(folder, NAMES)
+        stacks = {part: _stack(part) for part in ("train", "test")}
+        for part, (_, labels) in stacks.items():
+            written.images |= {(part, int(label), n) for n, label in enumerate(labels)}
+        images, labels = (np.concatenate(each) for each in zip(*stacks.values(), strict=True))
+        said = SPLITS[split](_COUNTS["train"], _COUNTS["test"])
+        np.savez(folder / "data.npz", images=images, labels=labels, **said)
+        return "npz", {"path": str(folder / "data.npz")}, written
+
+    return Case("arrays", f"parts by {split}", write)

@@ -45,8 +45,19 @@ def cases() -> Iterator[Case]:
     for files in (("train.tfrec", "test.tfrec"), ("flowers-train.tfrecord", "flowers-test.tfrecord"),
                   ("train-00000-of-00001", "validation-00000-of-00001"),
                   ("training_1.tfrec", "testing_1.tfrec"),
-                  ("ds-trn.tfrec", "ds-holdout.tfrec")):  # fmt: skip
+                  ("ds-trn.tfrec", "ds-holdout.tfrec"), ("test21-train.tfrec", "test21-test.tfrec"),
+                  ("mnist_test_train.tfrec", "mnist_test_test.tfrec"),
+                  ("train/00.tfrec", "test/00.tfrec"), ("a-training-b.tfrec", "a-inference.tfrec"),
+                  ("trainval.tfrec", "testdev.tfrec")):  # fmt: skip
         yield _parts(f"files {files}", files, is_labeled=True)
+    for name in ("split", "image/split", "subset", "is_test", "is_train", "phase"):
+        yield _split(name)
+    yield _case("names of numbers", "image", {"image/object/class/label": "number",
+                "image/object/class/text": "text"}, NAMES)  # fmt: skip
+    yield _case("synset", "image", {"label": "number", "synset": "text"}, NAMES)
+    yield _case("another label", "image", {"label_noisy": "shifted", "label": "number"}, DIGITS)
+    yield _case("coarse, fine", "image", {"coarse_label": "half", "fine_label": "number"}, DIGITS)
+    yield _case("float", "image", {"label": "float"}, DIGITS)
     yield _parts("an unlabeled part", ("train.tfrec", "test.tfrec"), is_labeled=False)
 
 
@@ -56,6 +67,9 @@ def _record(image: str, labels: Mapping[str, str], label: int, number: int, part
         "text": NAMES[label].encode(),
         "hot": np.eye(3)[label].tolist(),
         "running": number,
+        "shifted": (label + number // 3) % 3,
+        "half": label // 2,
+        "float": float(label),
         "one": label + 1,
         "height": 12,
         "cp1250": POLISH[label].encode("cp1250"),
@@ -102,3 +116,21 @@ def _parts(name: str, files: tuple[str, str], *, is_labeled: bool) -> Case:
         return "tfrecord", {"path": str(folder)}, written
 
     return Case("records", name, write)
+
+
+def _split(feature: str) -> Case:
+    """One file with a feature that says the part."""
+
+    def write(folder: Path) -> tuple[str, Mapping[str, Any], Written]:
+        written = Written(folder, DIGITS)
+        records = []
+        for part, number in ((p, n) for p in ("train", "test") for n in range(_EACH)):
+            word: object = int(feature == f"is_{part}") if "is_" in feature else part.encode()
+            label = number % 3
+            records.append({**_record("image", {"label": "number"}, label, number, part),
+                            feature: word})  # fmt: skip
+            written.images.add((part, label, number))
+        write_records(folder / "data.tfrecord", records)
+        return "tfrecord", {"path": str(folder / "data.tfrecord")}, written
+
+    return Case("records", f"a feature {feature}", write)

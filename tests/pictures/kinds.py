@@ -205,6 +205,9 @@ def _whole_tiffs(gray: Pixels, color: Pixels, words: str, more: dict) -> Iterato
     dim = np.round(color[..., :3] * 4095).astype(np.uint16)
     data = tiff(dim, photometric="rgb", planarconfig="contig", **more)
     yield Case("TIFF of 12 bits in 16", data, bytes_of(dim, 0, 4095), ".tif", "0-4095")
+    bands = np.concatenate([dim, dim[..., :1]], axis=2)
+    data = tiff(bands, photometric="rgb", extrasamples=["unspecified"], **more)
+    yield Case("TIFF of 4 bands", data, bytes_of(dim, 0, 4095), ".tif", "0-4095")
     field = np.round(gray * 4095 - 1024)
     low, high = field.min(), field.max()
     for dtype in ("i2", "i4") if low < high else ():

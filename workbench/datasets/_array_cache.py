@@ -22,7 +22,7 @@ from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
 Array = np.ndarray[Any, Any]
 
-_LAYOUT = 5
+_LAYOUT = 6
 """Raised when what is stored changes, so that older entries are not read."""
 
 _FACTS = "facts.json"

@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.core.format import list_text, plain_name
 from workbench.core.params import ChoiceParam, Params, TextParam
 from workbench.core.specs import Inference, Option
+from workbench.datasets._labels.array_parts import split_members
 from workbench.datasets._npz_file import Member
 from workbench.errors import DatasetError
 from workbench.pictures.listed.names import part_of_word
@@ -19,8 +20,9 @@ PARTS = ("train", "test", "validation")
 _IMAGES = ("x", "images", "image", "img", "imgs", "pictures", "photos", "data", "samples", "inputs",
            "features", "pixels", "faces", "frames", "arrays", "")  # fmt: skip
 _LABELS = ("y", "labels", "label", "targets", "target", "classes", "class", "truth", "gt", "lbl",
-           "lbls", "labs", "ids", "categories", "category", "species", "output",
-           "outputs")  # fmt: skip
+           "lbls", "labs", "ids", "categories", "category", "species", "output", "outputs",
+           "finelabels", "finelabel", "cleanlabels", "cleanlabel", "truelabels", "truelabel",
+           "noisylabels", "noisylabel", "coarselabels", "coarselabel")  # fmt: skip
 _NAMES = ("classnames", "labelnames", "targetnames", "classes", "names", "categories",
           "labelstrings", "classlabels", "categorynames", "class", "labels")  # fmt: skip
 """Names under which images, labels and class names are looked for, the best first."""
@@ -63,18 +65,30 @@ class Arrays:
         parts: Images and labels of each part: training first.
         names: The class names of the file; None without.
         inferences: How they were found.
-        notes: What is not used.
+        splits: Those that may say the part of each image.
+        others: All that are neither images nor labels nor names.
     """
 
     parts: Mapping[str, tuple[Member, Member]]
     names: Member | None = None
     inferences: tuple[Inference, ...] = ()
-    notes: tuple[str, ...] = ()
+    splits: tuple[Member, ...] = ()
+    others: tuple[Member, ...] = ()
 
     @property
     def members(self) -> list[Member]:
         """Images and labels of each part, one after the other."""
         return [member for pair in self.parts.values() for member in pair]
+
+    def unused(self, split: str) -> list[str]:
+        """A note of the arrays that are not used; those named in `split` are used, too."""
+        unused = [each for each in self.others if each.name not in split.split(", ")]
+        if not unused:
+            return []
+        words = [member.words() for member in unused[:_MAX_LISTED]]
+        more = len(unused) - len(words)
+        words += [f"{more} more"] if more else []
+        return [f"Arrays not used: {'; '.join(words)}."]
 
 
 def choose_arrays(members: Mapping[str, Member], params: Params, path: Path) -> Arrays:
@@ -88,14 +102,11 @@ def choose_arrays(members: Mapping[str, Member], params: Params, path: Path) -> 
     names = chooser.names(parts)
     used = {member.name for pair in parts.values() for member in pair}
     used |= {names.name} if names else set()
-    unused = [member for name, member in members.items() if name not in used]
-    notes = []
-    if unused:
-        words = [member.words() for member in unused[:_MAX_LISTED]]
-        more = len(unused) - len(words)
-        words += [f"{more} more"] if more else []
-        notes.append(f"Arrays not used: {'; '.join(words)}.")
-    return Arrays(parts, names, tuple(chooser.found), tuple(notes))
+    others = tuple(member for name, member in members.items() if name not in used)
+    size = max(shape_of_images(*parts["train"])[:1], default=0)
+    given = str(params.get("split", ""))
+    splits = split_members(others, size, given, meaning) if len(parts) == 1 else ()
+    return Arrays(parts, names, tuple(chooser.found), splits, others)
 
 
 @dataclass
@@ -186,7 +197,7 @@ class _Chooser:
         """Arrays of a part whose names mean a role, the best first: flat ones are last."""
         found: list[tuple[bool, int, int, Member]] = []
         for name, member in self.members.items():
-            own, role = _meaning(name)
+            own, role = meaning(name)
             is_flat = len(member.shape) < 3
             if own != part or role not in roles or (role == "" and not part):
                 continue
@@ -244,7 +255,24 @@ class _Chooser:
         )
 
 
-def _meaning(name: str) -> tuple[str, str]:
+def shape_of_images(images: Member, labels: Member) -> tuple[int, ...]:
+    """The shape with the number of images first, where the labels show that it is last: MATLAB
+    files have (height, width, channels, n).
+    """
+    shape = images.shape
+    count = num_labels(labels.shape)
+    is_last = len(shape) == 4 and shape[3] == count != shape[0] and shape[2] in {1, 3}
+    return (shape[3], *shape[:3]) if is_last else shape
+
+
+def num_labels(shape: tuple[int, ...]) -> int:
+    """How many labels an array of a shape holds: (n,), (n, ...), or (1, n)."""
+    if len(shape) == 2 and shape[0] == 1:
+        return shape[1]
+    return shape[0] if shape else 0
+
+
+def meaning(name: str) -> tuple[str, str]:
     """The part that a name means ("" for none), and what is left of it."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     words = [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
@@ -252,7 +280,7 @@ def _meaning(name: str) -> tuple[str, str]:
     if found:
         return found[0][0], "".join(word for word in words if word != found[0][1])
     whole = "".join(words)
-    for word in ("training", "train", "validation", "valid", "val", "testing", "test"):
+    for word in ("training", "train", "validation", "valid", "val", "testing", "test", "tr", "te"):
         for rest in (whole.removeprefix(word), whole.removesuffix(word)):
             if rest != whole and (rest in _IMAGES or rest in _LABELS):
                 return part_of_word(word) or "", rest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import lzma
+import re
 import shutil
 import zipfile
 import zlib
@@ -76,19 +77,12 @@ def _member(file: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> Member:
     try:
         shape, descr = header["shape"], header["descr"]
         is_fortran = bool(header["fortran_order"])
-        dtype = np.dtype(descr) if isinstance(descr, str) else np.dtype("O")
+        dtype = _dtype(descr)
         is_shape = isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
     except (KeyError, TypeError, ValueError):
         raise _refused(where, "a header that NumPy did not write", "a NumPy array") from None
     if dtype.hasobject or dtype.kind not in "buifSU":
-        raise DatasetError(
-            "The file contains Python objects, which could run code and are never loaded.",
-            where=where,
-            received=_plain(str(descr)),
-            expected="numbers or text",
-            fix='Convert them before saving, for example with array.astype("uint8") or '
-            "array.astype(str).",
-        )
+        raise _refused_kind(dtype, where)
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize if is_shape else -1
     if size != info.file_size - header_bytes:
         declared = f"an array {shape} of {dtype}"
@@ -97,6 +91,42 @@ def _member(file: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> Member:
         )
     name = _plain(info.filename.removesuffix(".npy"))
     return Member(name, info.filename, shape, dtype, is_fortran, size)
+
+
+def _dtype(descr: Any) -> np.dtype[Any]:
+    """The type that a header declares; of several fields, that of raw bytes, or of objects."""
+    if isinstance(descr, str):
+        return np.dtype(descr)
+    return np.dtype("O" if "O" in re.findall(r"'[|<>=]?(\w)", str(descr)) else "V1")
+
+
+def _refused_kind(dtype: np.dtype[Any], where: str) -> DatasetError:
+    if dtype.hasobject:
+        return DatasetError(
+            "The file contains Python objects, which could run code and are never loaded.",
+            where=where,
+            received=_plain(str(dtype)),
+            expected="numbers or text",
+            fix='Convert them before saving, for example with array.astype("uint8") or '
+            "array.astype(str).",
+        )
+    kind = next((words for name, words in _OTHERS.items() if dtype.name.startswith(name)), "")
+    return DatasetError(
+        f"The file contains an array of {kind or dtype.name}.",
+        where=where,
+        received=_plain(str(dtype)),
+        expected="numbers or text",
+        fix="Convert it before saving, for example with array.astype(str), or leave it out.",
+    )
+
+
+_OTHERS = {
+    "complex": "complex numbers",
+    "datetime": "dates",
+    "timedelta": "durations",
+    "void": "several fields",
+}
+"""Arrays that are neither images nor labels, by the names of their types."""
 
 
 def _header(stream: IO[bytes], where: str) -> tuple[dict[str, Any], int]:

@@ -17,10 +17,22 @@ import numpy as np
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.datasets._labels.array_parts import SPLIT, parts_of_images
+from workbench.datasets._labels.said_parts import SaidParts
 from workbench.datasets._labels.texts import ENCODING, FIRST, MISSING_LABELS, LabelSettings
 from workbench.datasets._labels.values import read_labels
 from workbench.datasets._look_alikes import LOOK_ALIKES, with_look_alikes
-from workbench.datasets._npz_arrays import AXES, IMAGES, LABELS, PARTS, choose_arrays
+from workbench.datasets._npz_arrays import (
+    AXES,
+    IMAGES,
+    LABELS,
+    PARTS,
+    Arrays,
+    choose_arrays,
+    meaning,
+    num_labels,
+    shape_of_images,
+)
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
 from workbench.datasets._picture_values import (
     axes_inferences,
@@ -36,11 +48,13 @@ from workbench.errors import DatasetError
 from workbench.pictures.portable.ranges import AUTO
 
 Array = np.ndarray[Any, Any]
+_Pairs = Mapping[str, tuple[Array, Array]]
+"""Images and labels of each part."""
 
 _CIFAR10_LABELS = "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"
 """sha256 of CIFAR-10's training labels as bytes: with their shape, they identify it."""
 
-_SETTINGS = ("images", "labels", "channels", "range", "encoding", "missing", "first_label")
+_SETTINGS = ("images", "labels", "channels", "range", "encoding", "missing", "first_label", "split")
 """Parameters that change what is unpacked."""
 
 
@@ -98,37 +112,77 @@ def _fill(ctx: LoadContext, path: Path, params: Params, folder: Path) -> Mapping
     found = choose_arrays(read_members(path), params, path)
     chosen = found.members
     _check_sizes(chosen, path, str(params.get("channels", "auto")))
-    named = [found.names] if found.names else []
-    check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as images
+    more = [*([found.names] if found.names else []), *found.splits]
+    copies = 3 if found.splits else 2  # as they are, divided, and as images
+    check_space(path, [*chosen * copies, *more], folder)
     raw = folder / "raw"
     raw.mkdir()
-    arrays = _unpack(path, [*chosen, *named], raw, ctx)
-    given_names = _given_names(arrays[len(chosen) :], path)
+    arrays = _unpack(path, [*chosen, *more], raw, ctx)
+    given_names = _given_names(arrays[len(chosen) : len(chosen) + bool(found.names)], path)
     pairs = zip(arrays[: len(chosen) : 2], arrays[1 : len(chosen) : 2], strict=True)
-    facts = _convert(
-        dict(zip(found.parts, pairs, strict=True)), given_names, folder, path, ctx, params=params
-    )
-    del arrays, pairs
+    parts: _Pairs = {
+        part: _images_first(found, part, *pair)
+        for part, pair in zip(found.parts, pairs, strict=True)
+    }
+    is_moved = any(shape_of_images(*pair) != pair[0].shape for pair in found.parts.values())
+    moved = ["The images were the last axis and were moved to the first."] if is_moved else []
+    splits = arrays[len(arrays) - len(found.splits) :]
+    parts, said = _divided(parts, found, splits, path=path, params=params, folder=raw)
+    facts = _convert(parts, given_names, folder, path, ctx, params=params)
+    del arrays, pairs, parts, splits
     shutil.rmtree(raw)
-    inferences = [asdict(each) for each in found.inferences]
+    inferences = [asdict(each) for each in (*found.inferences, *said.inferences)]
     return {
         "class_names": facts["class_names"],
-        "notes": [*facts["notes"], *found.notes],
+        "notes": [*facts["notes"], *moved, *found.unused(said.name)],
         "inferences": [*inferences, *facts["inferences"]],
     }
+
+
+def _images_first(found: Arrays, part: str, images: Array, labels: Array) -> tuple[Array, Array]:
+    """Images and labels with the number of images as the first axis."""
+    shape = shape_of_images(*found.parts[part])
+    images = images if images.shape == shape else np.moveaxis(images, -1, 0)
+    return images, labels.reshape(-1) if labels.shape == (1, shape[0]) else labels
+
+
+def _divided(
+    parts: _Pairs,
+    found: Arrays,
+    splits: Sequence[Array],
+    *,
+    path: Path,
+    params: Params,
+    folder: Path,
+) -> tuple[_Pairs, SaidParts]:
+    """Images and labels of each part, where an array divides those of the only part."""
+    if not found.splits:
+        return parts, SaidParts("", ())
+    images, labels = parts["train"]
+    arrays = dict(zip(found.splits, splits, strict=True))
+    said = parts_of_images(arrays, labels, str(params.get("split", "")), meaning, path)
+    if not said.name:
+        return parts, said
+    own = np.array(said.parts)
+    return {
+        part: (_kept(images, own == part, folder / f"part-{part}.npy"), labels[own == part])
+        for part in PARTS
+        if (own == part).any()
+    }, said
 
 
 def _check_sizes(chosen: list[Member], path: Path, channels: str) -> None:
     """Rejects before unpacking what the headers already show to be wrong."""
     for pictures, labels in zip(chosen[::2], chosen[1::2], strict=True):
         where = f"{path}, {pictures.name}"
-        find_axes(pictures.shape, where, channels)
+        shape = shape_of_images(pictures, labels)
+        find_axes(shape, where, channels)
         if pictures.dtype.kind in "SU":
             raise DatasetError(
                 "The images are text.", where=where, received=str(pictures.dtype),
                 expected="numbers",
             )  # fmt: skip
-        if labels.shape[:1] != pictures.shape[:1]:
+        if num_labels(labels.shape) != shape[0]:
             raise DatasetError(
                 "The numbers of images and labels differ.",
                 where=str(path),
@@ -171,7 +225,7 @@ def _given_names(arrays: list[Array], path: Path) -> Array | None:
 
 
 def _convert(
-    parts: Mapping[str, tuple[Array, Array]],
+    parts: _Pairs,
     given_names: Array | None,
     folder: Path,
     path: Path,
@@ -263,6 +317,8 @@ SPEC = DatasetSpec(
         ),
         IMAGES,
         LABELS,
+        SPLIT,
+        SPLIT,
         ENCODING,
         MISSING_LABELS,
         FIRST,

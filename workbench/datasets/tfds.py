@@ -44,6 +44,8 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 
 def _declared(inference: Inference) -> Inference:
     """The data set declares its features: nothing was inferred, and nothing can be set."""
+    if inference.param == "split":  # which is set by no parameter here
+        return replace(inference, param="", options=())
     if not inference.is_told or inference.param == MISSING_LABELS.key:
         return inference
     return replace(

@@ -15,7 +15,8 @@ from workbench.datasets._value_range import RANGE
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     text = str(params.get("path", ""))
-    given = Keys(str(params.get("image", "")), str(params.get("label", "")))
+    image, label, split = (str(params.get(key, "")) for key in ("image", "label", "split"))
+    given = Keys(image, label, split=split)
     return load_records(ctx, record_files(ctx, text), given, text, params)
 
 
@@ -50,6 +51,14 @@ SPEC = DatasetSpec(
             "",
             "The feature with the label; empty: it is found in the first record, text first.",
             title="Label feature",
+            is_advanced=True,
+        ),
+        TextParam(
+            "split",
+            "",
+            "The feature with train, valid or test; none for no parts at all; empty: found by its "
+            "name and its words, or else the names of the files tell.",
+            title="Split feature",
             is_advanced=True,
         ),
         ENCODING,

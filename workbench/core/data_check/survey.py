@@ -40,6 +40,8 @@ class Survey:
         reasons: Row -> why the image cannot be read, in words.
         formats: What each file is, by Pillow's names; "" for none.
         modes: Pillow's mode of each image, e.g. "RGB", "L", "RGBA"; "" for none.
+        unread: What of each file is not read: "frames" or "pages" after the first, "channels"
+            beyond color; "" for nothing.
         turned: (n,) whether EXIF says that the pixels are to be turned.
         sizes: (n, 2) width and height in pixels, upright; 0 where it cannot be read.
         looks: What each looks like, to compare them.
@@ -60,6 +62,7 @@ class Survey:
     reasons: Mapping[int, str]
     formats: Sequence[str]
     modes: Sequence[str]
+    unread: Sequence[str]
     turned: Mask
     sizes: Numbers
     looks: Looks

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference, Option
+from workbench.datasets._labels.said_parts import column_of
 from workbench.datasets._records.example import BadExampleError, Feature
-from workbench.pictures.listed.names import LABEL_ORDER, LABEL_RANKS, WEAK_RANK, squeezed
+from workbench.datasets._records.parts import cell_of, split_candidates
+from workbench.pictures.listed.column import Column
+from workbench.pictures.listed.given import NONE
+from workbench.pictures.listed.names import (
+    LABEL_ORDER,
+    LABEL_RANKS,
+    LABEL_STEMS,
+    WEAK_RANK,
+    squeezed,
+)
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 _IMAGES = ("image/encoded", "image", "image_raw", "image_bytes", "img", "picture", "encoded")
-_TEXTS = ("image/class/text", "label/text", "class_name", "label_name", "text", "label", "class")
+_TEXTS = ("image/class/text", "label/text", "class_name", "label_name", "text", "label", "class",
+          "image/object/class/text")  # fmt: skip
 _NUMBERS = ("image/class/label", "label", "class", "label_id", "class_id", "target", "y")
 _ONE_HOT = ("one_hot_class", "one_hot", "label_one_hot", "label", "class")
 """Names under which they are looked for, the best first."""
@@ -22,6 +33,7 @@ _VAGUE = frozenset({"quality", "grade", "level", "severity", "kind", "type", "st
 """Names that are often of the label, and as often of something else."""
 
 _MAX_TEXT = 200
+_MAX_LISTED = 12
 _FEW = 10
 """From so many records on, they do not have a class each."""
 _FEW_RUNNING = 5
@@ -36,11 +48,13 @@ class Keys:
         image: The name of the feature with the encoded image.
         label: The name of the feature with the label.
         width: The number of classes where labels are one-hot; 0 where they are single values.
+        split: The name of the feature with the part that a person has chosen, NONE for no parts.
     """
 
     image: str
     label: str
     width: int = 0
+    split: str = ""
 
 
 class Surveyed(dict[str, Feature]):
@@ -58,10 +72,27 @@ class Surveyed(dict[str, Feature]):
 
 @dataclass(frozen=True)
 class FoundKeys:
-    """The features that are read, and how they were found."""
+    """The features that are read, and how they were found.
+
+    Attributes:
+        keys: Those of the image and the label.
+        inferences: How they were found.
+        splits: Those that may say the part of a record.
+        others: Those that are neither image nor label, with their kind in words.
+    """
 
     keys: Keys
     inferences: tuple[Inference, ...] = ()
+    splits: tuple[str, ...] = ()
+    others: Mapping[str, str] = field(default_factory=dict)
+
+    def unused(self, split: str) -> list[str]:
+        """A note of the features that are not used; `split` is used, too."""
+        words = [f"{plain_name(n)} ({kind})" for n, kind in self.others.items() if n != split]
+        if not words:
+            return []
+        more = [f"{len(words) - _MAX_LISTED:,} more"] if len(words) > _MAX_LISTED else []
+        return [f"Features not used: {', '.join([*words[:_MAX_LISTED], *more])}."]
 
 
 def find_keys(examples: Sequence[Surveyed], given: Keys) -> FoundKeys:
@@ -71,19 +102,25 @@ def find_keys(examples: Sequence[Surveyed], given: Keys) -> FoundKeys:
         BadExampleError: there is no image or no label, or not the feature that is given.
     """
     names = list(dict.fromkeys(name for example in examples for name in example))
-    for name in (given.image, given.label):
-        if name and name not in names:
+    for name in (given.image, given.label, given.split):
+        if name not in {"", NONE, *names}:
             raise BadExampleError(f"there is no feature “{plain_name(name)}”")
     images = [given.image] if given.image else _images(examples, names)
     if not images:
         raise BadExampleError("no feature is an encoded image (JPEG, PNG, ...)")
-    labels = [given.label] if given.label else _labels(examples, names, images[0])
+    labels = [given.label] if given.label else _with_likes(examples, names, images[0])
     if not labels:
         reasons = "; ".join(_reasons(examples, names, images[0]))
         raise BadExampleError(reasons or f"no feature is a label ({', '.join(_TEXTS[:4])}, ...)")
     width = _width([example[labels[0]] for example in examples if labels[0] in example])
     said = _image_inference(images, given), _label_inference(labels, examples, given)
-    return FoundKeys(Keys(images[0], labels[0], width), said)
+    others = {
+        name: next(example[name] for example in examples if name in example).words()
+        for name in names
+        if name not in {images[0], labels[0]}
+    }
+    splits = split_candidates(examples, list(others), given.split)
+    return FoundKeys(Keys(images[0], labels[0], width), said, splits, others)
 
 
 def _reasons(examples: Sequence[Surveyed], names: Sequence[str], image: str) -> Iterator[str]:
@@ -144,7 +181,7 @@ def _label_inference(
     if same:
         evidence += f"; {', '.join(map(plain_name, same[:3]))} holds the same classes"
     doubts = [f"{list_text(list(map(plain_name, rivals[:3])))} may be meant."] if rivals else []
-    if not _is_named(best) and not given.label:
+    if not any(map(_is_named, (best, *same))) and not given.label:
         doubts.append("It may say something else about the images.")
     if empty and len(examples) > 1:
         doubts.append(f"It is empty or no label in {empty:,} of {len(examples):,} records.")
@@ -266,6 +303,44 @@ def _labels(
     return sorted(found, key=found.__getitem__)
 
 
+def _with_likes(
+    examples: Sequence[Mapping[str, Feature]], names: Sequence[str], image: str
+) -> list[str]:
+    """The features that may be the label: text that names the numbers of one goes first, features
+    with the name of a label in theirs ("label_noisy") come last, those with many values before.
+    """
+    labels = _labels(examples, names, image)
+    columns = {
+        name: column_of(name, [cell_of(example.get(name, Feature())) for example in examples])
+        for name in names
+        if name not in {image, *labels}
+    }
+    fit = {
+        name: each
+        for name, each in columns.items()
+        if not _why_no_class(each) and _are_single_values(examples, name)
+    }
+    if not labels:
+        stemmed = [n for n, each in fit.items() if any(s in each.key for s in LABEL_STEMS)]
+        return sorted(stemmed, key=lambda name: -len(fit[name].values))
+    best = column_of(labels[0], [cell_of(each.get(labels[0], Feature())) for each in examples])
+    of_numbers = [n for n, each in fit.items() if best.is_whole and not each.is_number]
+    texts = [n for n in of_numbers if _are_same(examples, n, labels[0])]
+    likes = [n for n, each in fit.items() if n not in texts and each.is_like_label(best)]
+    return [*texts, *labels, *likes]
+
+
+def _are_single_values(examples: Sequence[Mapping[str, Feature]], name: str) -> bool:
+    there = [example[name] for example in examples if name in example]
+    return sum(map(_is_single_value, there)) * 2 > len(there)
+
+
+def _why_no_class(column: Column) -> str:
+    """Why the values of a feature are no classes; "" where they may be."""
+    is_single = len(column.values) == column.num_filled
+    return column.why_no_label() or ("a value for each record" if is_single else "")
+
+
 def _is_label_name(name: str) -> bool:
     return squeezed(name.rsplit("/", 1)[-1]) in LABEL_RANKS
 
@@ -312,7 +387,12 @@ def _is_text(feature: Feature) -> bool:
 
 
 def _is_number(feature: Feature) -> bool:
-    return feature.is_whole and feature.numbers is not None and len(feature.numbers) == 1
+    """Whether it is one whole number, perhaps as a float."""
+    return (
+        feature.numbers is not None
+        and len(feature.numbers) == 1
+        and (feature.is_whole or float(feature.numbers[0]).is_integer())
+    )
 
 
 def _is_one_hot(feature: Feature) -> bool:

@@ -133,7 +133,8 @@ def _fetched(ctx: LoadContext, address: str) -> Path:
     """The file of an address in the cache: fetched once."""
     folder = Path(ctx.cache_folder) / "fetched"
     make_own_folder(folder, parents=True)
-    name = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rsplit("/", 1)[-1])
+    # Folders may name the part: they stay in the name.
+    name = urllib.parse.unquote(urllib.parse.urlsplit(address).path.strip("/"))
     plain = re.sub(r"[^\w.-]", "_", name)[-100:]
     path = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}-{plain}"
     if not path.is_file():

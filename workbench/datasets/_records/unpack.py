@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ from workbench.core.format import plain_name, plural
 from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
+from workbench.datasets._labels.said_parts import SaidParts, said_parts
 from workbench.datasets._labels.texts import (
     Label,
     LabelSettings,
@@ -40,9 +41,10 @@ from workbench.datasets._records.features import (
     label_of,
 )
 from workbench.datasets._records.frames import read_records
+from workbench.datasets._records.parts import PARTS, cell_of, file_parts
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
-from workbench.pictures.listed.names import part_of_word
+from workbench.pictures.listed.given import NONE
 from workbench.pictures.portable.signatures import HEAD_BYTES, sniff
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp", "WEBP": ".webp"}
@@ -50,7 +52,7 @@ _PER_FOLDER = 1000
 _MOST_BAD = 1000  # records that are named; the others are counted
 _CHECK_EVERY = 64
 _HEAD = max(HEAD_BYTES, 1024)
-_LAYOUT = 3  # raised when what is kept of the records changes
+_LAYOUT = 4  # raised when what is kept of the records changes
 _SURVEYED_FILES, _SURVEYED_RECORDS = 16, 64
 _MISSING = -1
 """The label of records without one, in test parts of TensorFlow Datasets."""
@@ -74,7 +76,8 @@ def load_records(
     """
     settings = LabelSettings.of(params)
     names = [path.name for path in files]
-    digest = hashlib.sha256(repr((_LAYOUT, given, settings, names)).encode())
+    parts = list(file_parts(files, given.split).of.values())
+    digest = hashlib.sha256(repr((_LAYOUT, given, settings, names, parts)).encode())
     for path in files:
         digest.update(file_identity(ctx, path).encode())
     unpacking = _Unpacking(ctx, files, given, settings)
@@ -129,15 +132,20 @@ def _inferences(facts: Mapping[str, Any]) -> tuple[Inference, ...]:
     return msgspec.convert(facts["inferences"], tuple[Inference, ...])
 
 
-def part_of(path: Path, files: Sequence[Path]) -> str:
-    """The part that a file's name or folder names, where several files name several parts."""
-    found = {each: _named_part(each) for each in files}
-    return found[path] if "train" in found.values() else "train"
+class _Taken(NamedTuple):
+    """A record whose image is a file now.
 
+    Attributes:
+        name: The file, from the folder of the images.
+        label: Its label.
+        part: Its part by the name of its file.
+        cells: What the features hold that may say its part.
+    """
 
-def _named_part(path: Path) -> str:
-    words = [*re.split(r"[\W_0-9]+", path.name), path.parent.name]
-    return next((part for word in words if word and (part := part_of_word(word))), "train")
+    name: str
+    label: bytes | int
+    part: str
+    cells: tuple[str, ...]
 
 
 @dataclass
@@ -148,9 +156,7 @@ class _Unpacking:
     files: Sequence[Path]
     given: Keys
     settings: LabelSettings
-    images: dict[str, list[tuple[str, bytes | int]]] = field(
-        default_factory=lambda: {"train": [], "test": [], "validation": []}
-    )
+    images: list[_Taken] = field(default_factory=list)
     bad_files: list[tuple[str, str]] = field(default_factory=list)
     num_bad: int = 0
     num_lacking: int = 0
@@ -158,11 +164,14 @@ class _Unpacking:
     unlabeled: dict[Path, int] = field(default_factory=dict)
     found: FoundKeys | None = None
 
+    def __post_init__(self) -> None:
+        self.parts = file_parts(self.files, self.given.split)
+
     def fill(self, folder: Path) -> Mapping[str, Any]:
         """Unpacks all files; returns what is known about them."""
         self.found = found = self._survey()
         for number, path in enumerate(self.files):
-            part = part_of(path, self.files)
+            part = self.parts.of[path]
             for record in read_records(path):
                 if record.number % _CHECK_EVERY == 0:
                     self.ctx.check_cancelled()
@@ -172,12 +181,20 @@ class _Unpacking:
                     self.unlabeled[path] += 1
                 else:
                     self._take(folder, part, path, record.number, record.data)
-        images, inferences = self._labeled(found.keys.label)
-        inferences = [*found.inferences, *inferences, *self._lacking(), *self._parts()]
+        labels, inferences = self._labels(found.keys.label)
+        split, images = self._divided(labels)
+        by_file = (
+            []
+            if split.name
+            else self.parts.inferences([path for path in self.files if path not in self.unlabeled])
+        )
+        inferences = [
+            *found.inferences, *inferences, *self._lacking(), *by_file, *split.inferences
+        ]  # fmt: skip
         return {
             "images": images,
             "label": found.keys.label,
-            "notes": list(self._notes()),
+            "notes": [*self._notes(), *found.unused(split.name)],
             "inferences": [asdict(each) for each in inferences],
             "bad_files": self.bad_files,
         }
@@ -216,10 +233,7 @@ class _Unpacking:
     def _of_training(self, examples: Mapping[Path, list[Surveyed]]) -> list[Surveyed]:
         """Those of the training part, by which features are found; all of them without one."""
         chosen = [
-            e
-            for path, some in examples.items()
-            if part_of(path, self.files) == "train"
-            for e in some
+            e for path, some in examples.items() if self.parts.of[path] == "train" for e in some
         ]
         return chosen or [each for some in examples.values() for each in some]
 
@@ -241,13 +255,14 @@ class _Unpacking:
         except BadExampleError as error:
             self._skip(f"{path.name}, record {number:,}", error)
             return
-        images = self.images[part]
+        count = len(self.images)
         suffix = _SUFFIXES.get(sniff(image[:HEAD_BYTES]), "")
-        name = f"{part}/{len(images) // _PER_FOLDER:05}/{len(images):08}{suffix}"
-        if len(images) % _PER_FOLDER == 0:
+        name = f"images/{count // _PER_FOLDER:05}/{count:08}{suffix}"
+        if count % _PER_FOLDER == 0:
             (folder / name).parent.mkdir(parents=True)
         (folder / name).write_bytes(image)
-        images.append((name, label))
+        cells = (sys.intern(cell_of(example.get(key, Feature()))) for key in self.found.splits)
+        self.images.append(_Taken(name, label, part, tuple(cells)))
 
     def _skip(self, name: str, error: BadExampleError) -> None:
         """Notes a record that is not used."""
@@ -270,11 +285,11 @@ class _Unpacking:
             number = sum(self.unlabeled.values())
             yield f"Records without labels, not used: {number:,} (all of {shown})."
 
-    def _labeled(self, feature: str) -> tuple[dict[str, list[tuple[str, Label]]], list[Inference]]:
-        """The images whose label is a class, with it as text or as a number."""
+    def _labels(self, feature: str) -> tuple[list[Label | None], list[Inference]]:
+        """The label of each image as text or as a number; None where it is no class."""
         self._refuse_several(feature)
         where = str(self.files[0])
-        counts = Counter(label for images in self.images.values() for _, label in images)
+        counts = Counter(image.label for image in self.images)
         raw = [label for label in counts if isinstance(label, bytes)]
         texts, decoded = decode_labels(raw, self.settings, where) if raw else ({}, ())
         forms: dict[bytes | int, Label] = {
@@ -284,15 +299,35 @@ class _Unpacking:
         for label, count in counts.items():
             total[forms[label]] += count
         absent, missing = missing_labels(total, self.settings, noun="record", none={_MISSING})
-        labeled = {
-            part: [(name, forms[each]) for name, each in images if forms[each] not in absent]
-            for part, images in self.images.items()
-        }
-        return labeled, [*decoded, *missing]
+        known = {each: None if form in absent else form for each, form in forms.items()}
+        return [known[image.label] for image in self.images], [*decoded, *missing]
+
+    def _divided(
+        self, labels: Sequence[Label | None]
+    ) -> tuple[SaidParts, dict[str, list[tuple[str, Label]]]]:
+        """The feature with the part, and file and label of the images of each part."""
+        assert self.found is not None  # noqa: S101 - for the type
+        used = [(each, label) for each, label in zip(self.images, labels, strict=True)
+                if label is not None]  # fmt: skip
+        split = said_parts(
+            {
+                key: [image.cells[place] for image, _ in used]
+                for place, key in enumerate(self.found.splits)
+            },
+            [image.part for image, _ in used],
+            [str(label) for _, label in used],
+            self.given.split if self.given.split != NONE else "",
+            where=str(self.files[0]),
+            noun="feature",
+        )
+        images: dict[str, list[tuple[str, Label]]] = {part: [] for part in PARTS}
+        for (image, label), part in zip(used, split.parts, strict=True):
+            images[part].append((image.name, label))
+        return split, images
 
     def _refuse_several(self, feature: str) -> None:
         """Raises DatasetError where many records have several labels."""
-        used = sum(map(len, self.images.values()))
+        used = len(self.images)
         if len(self.several) > _MANY * used:
             raise DatasetError(
                 "Records have several labels.",
@@ -312,15 +347,6 @@ class _Unpacking:
             doubt = f"{some}A class may be lost: see the records that cannot be used."
             evidence = f"{plural(number, 'record')}, not used"
             yield Inference("unlabeled", "Records without one label", "left out", evidence, doubt)
-
-    def _parts(self) -> Iterator[Inference]:
-        """Which files are which part, where there are several."""
-        counts = Counter(
-            part_of(path, self.files) for path in self.files if path not in self.unlabeled
-        )
-        if len(counts) > 1:
-            words = ", ".join(f"{part} {plural(n, 'file')}" for part, n in sorted(counts.items()))
-            yield Inference("parts", "The parts", words, "by the names of the files")
 
     def _refused(self, path: Path, data: bytes, error: BadExampleError) -> DatasetError:
         try:

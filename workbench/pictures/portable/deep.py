@@ -150,7 +150,7 @@ def _in_native_order(image: Any) -> None:
 def _of_two_bytes(upper: Numbers, again: Any) -> Deep | None:
     """Colors of 16 bits: their upper bytes, and the lower ones of another decoding."""
     channels, _, order = _raw_mode(again.tile[0]).partition(";")
-    if order not in _OTHER_BYTE or channels not in {"RGB", "RGBA", "LA"}:
+    if order not in _OTHER_BYTE or channels not in {"RGB", "RGBX", "RGBA", "LA"}:
         return None
     if channels == "LA":  # Pillow has its four bytes as one of RGBA
         again.tile = [_with_mode(tile, "RGBA") for tile in again.tile]

@@ -17,6 +17,7 @@ from workbench.errors import PictureError
 from workbench.pictures.decode import Decoded, decode_reduced
 from workbench.pictures.fit import fit_picture
 from workbench.pictures.steps import STEP, in_steps
+from workbench.pictures.survey.unread import Unread, unread_of
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -35,6 +36,7 @@ class Examined:
     reasons: dict[int, str]
     formats: list[str]
     modes: list[str]
+    unread: list[Unread]
     turned: np.ndarray[Any, np.dtype[np.bool_]]
     sizes: Numbers
     looks: Looks
@@ -51,6 +53,7 @@ class Examined:
             },
             [name for each in several for name in each.formats],
             [mode for each in several for mode in each.modes],
+            [what for each in several for what in each.unread],
             np.concatenate([each.turned for each in several]),
             np.concatenate([each.sizes for each in several]),
             Looks.joined([each.looks for each in several]),
@@ -78,6 +81,7 @@ class _Seen:
 
     reason: str = ""
     facts: Decoded | None = None
+    unread: Unread = ""
     small: Pixels | None = None
     tones: tuple[int, int, int] = (0, 0, 0)
     fitted: Pixels | None = None
@@ -88,6 +92,7 @@ def examine(part: Part, ctx: LoadContext, wanted: Wanted | None = None) -> Exami
     count = len(part)
     found = Examined(
         {},
+        [""] * count,
         [""] * count,
         [""] * count,
         np.zeros(count, np.bool_),
@@ -120,7 +125,8 @@ def _look(part: Part, place: int, shape: Shape | None) -> _Seen:
     facts = decoded._replace(pixels=np.zeros((0, 0, 3), np.uint8))  # the pixels go
     image = _image(decoded.pixels)
     counts = np.array(image.histogram(), np.int64).reshape(-1, 256)
-    return _Seen("", facts, _small(image), tones_of(counts), fitted)
+    unread = unread_of(part.paths[place], facts.format) if isinstance(part, FilePart) else ""
+    return _Seen("", facts, unread, _small(image), tones_of(counts), fitted)
 
 
 def _decoded(part: Part, place: int, side: int) -> Decoded:
@@ -149,6 +155,7 @@ def _note(found: Examined, start: int, seen: list[_Seen], wanted: Wanted | None)
             continue
         good.append(place)
         found.formats[place], found.modes[place] = each.facts.format, each.facts.mode
+        found.unread[place] = each.unread
         found.turned[place] = each.facts.is_turned
         found.tones.put(place, (*each.tones, round(1000 * each.facts.cut)))
         found.sizes[place] = each.facts.full_size[::-1]
