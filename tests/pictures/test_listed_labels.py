@@ -129,4 +129,4 @@ def test_predictions_as_labels_are_doubted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("file,predicted\n1.jpg,a\n2.jpg,b\n3.jpg,a\n")
     labels = ListedLabels(path, classes=("a", "b"))
-    assert any("holds predictions" in each for each in labels.sentences)
+    assert any("predictions" in each for each in labels.sentences)

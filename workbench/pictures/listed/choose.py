@@ -289,11 +289,9 @@ class Chooser:
         return self._take(best, "by its name", rivals, fit)
 
     def _take_agreeing(self, agreeing: list[Column], fit: Sequence[Column]) -> tuple[int, ...]:
-        """Of columns with classes of the model the one with the best name; those that hold what a
-        model has answered are the last.
-        """
+        """Of columns with classes of the model the best named one; predictions are the last."""
         best = min(agreeing, key=lambda each: ("predict" in each.key, *_by_name(each)))
-        doubt = "By its name it holds predictions." if "predict" in best.key else ""
+        doubt = "It holds predictions by its name." if "predict" in best.key else ""
         return self._take(best, "its values are classes of the model", agreeing, fit, doubt)
 
     def _take_by_content(self, fit: Sequence[Column], others: Sequence[Column]) -> tuple[int, ...]:

@@ -21,8 +21,6 @@ from workbench.assets import resource_path
 MAX_CALLS = 5_000
 _MOST_DEPTH = 12
 _IMAGE_RANK = 4  # with the batch
-_KERAS = frozenset({"keras", "tf_keras"})
-"""Packages whose classes are Keras's own."""
 
 Label = tuple[str, frozenset[tuple[str, Any]]]
 """Class of a layer, and its parameters that differ from their defaults."""
@@ -39,6 +37,7 @@ class _Function(msgspec.Struct, frozen=True, rename={"kind": "class"}):
 class _Rules(msgspec.Struct, frozen=True):
     """`resources/keras_layers.toml`, which explains its fields."""
 
+    packages: frozenset[str]
     at_rest: frozenset[str]
     keras2: frozenset[str]
     flat: frozenset[str]
@@ -123,8 +122,8 @@ def read_architecture(text: str | bytes) -> Architecture:
 
 
 def _input_shape(config: Any) -> tuple[str, Sequence[Any]]:
-    """The shape of what a model takes, with the batch, behind the word for it; that tells Keras 2
-    from 3. ("", ()) where it is not said.
+    """The shape of what a model takes, with the batch, behind the word for it, which is another one
+    in Keras 2 and 3. ("", ()) where it is not said.
     """
     inner = config["config"]
     layers = inner if isinstance(inner, list) else inner["layers"]
@@ -247,7 +246,7 @@ def _class_of(layer: Any) -> str:
     Files of Keras before 2.12 do not say whose it is.
     """
     kind, package = str(layer["class_name"]), str(layer.get("module") or "").partition(".")[0]
-    if "module" not in layer or package in _KERAS:
+    if "module" not in layer or package in _rules().packages:
         return kind
     return f"{layer.get('registered_name') or kind} of {package or 'its maker'}"
 

@@ -66,8 +66,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
         LayerOrderError, ClassOrderError: that order has to be given.
         UsageError: an order or names that cannot be.
     """
-    path = Path(request.weights)
-    _check_ending(path)
+    path = _checked(Path(request.weights))
     project = parse_project(request.project, "the project")
     job.progress(f"Loading {path.name}")
     result = read_result(path) if is_result(path) else None
@@ -125,7 +124,8 @@ def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard
     )
 
 
-def _check_ending(path: Path) -> None:
+def _checked(path: Path) -> Path:
+    """The path; raises WeightsError where it is not that of weights."""
     if not path.name.lower().endswith((*WEIGHTS_ENDINGS, RESULT_ENDING)):
         raise WeightsError(
             "This is not a weights file.",
@@ -134,6 +134,7 @@ def _check_ending(path: Path) -> None:
             expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or the results of a "
             f"notebook ({RESULT_ENDING})",
         )
+    return path
 
 
 def _class_names(
@@ -147,15 +148,7 @@ def _class_names(
         WeightsError: the file names another number of classes than there are outputs.
         UsageError: the user does, or a name is empty or there twice; or there is no such order.
     """
-    units, found = int(built.model.output_shape[-1]), LoadFindings(id=job.id)
-    if units < _LEAST_CLASSES:
-        raise WeightsError(
-            "The network has one output. A classifier needs one for each class.",
-            received=f"a last layer with {units} unit",
-            expected="a last layer with a unit for each class",
-            fix="Two classes by one sigmoid unit are the same as two units of softmax, with the "
-            "weights 0 and those of the unit: give the last layer these in Keras, and save it.",
-        )
+    units, found = _num_outputs(built), LoadFindings(id=job.id)
     if request.class_names:
         _check_told(request.class_names, units)
         return list(request.class_names), "", found
@@ -179,6 +172,20 @@ def _class_names(
     found = find_order(request, orders, measured, has_one=has_one_order(project))
     names = next((order.names for order in found.orders if order.key == found.chosen), None)
     return names, chosen_words(found), found
+
+
+def _num_outputs(built: BuiltModel) -> int:
+    """The units of the last layer; raises WeightsError where these are no classes."""
+    units = int(built.model.output_shape[-1])
+    if units < _LEAST_CLASSES:
+        raise WeightsError(
+            "The network has one output. A classifier needs one for each class.",
+            received=f"a last layer with {units} unit",
+            expected="a last layer with a unit for each class",
+            fix="Two classes by one sigmoid unit are the same as two units of softmax, with the "
+            "weights 0 and those of the unit: give the last layer these in Keras, and save it.",
+        )
+    return units
 
 
 def _check_told(names: Sequence[str], units: int) -> None:
