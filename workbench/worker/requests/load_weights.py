@@ -73,8 +73,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     project = project if result is None else as_trained(project, result)
     job.keras()
     built = build_whole(project.graph, "the project")
-    # A program of ours wrote the file of a result.
-    by_order = result is not None or request.layer_order == "file"
+    by_order = result is not None or request.layer_order == "file"  # a result is ours
     network = weights_layout(built)
     weights = read_foreign_weights(path, network, by_order=by_order)
     assign_weights(built, weights.arrays)
@@ -94,8 +93,8 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, label=path.name, path=folder)
     _fill(run, project, path, card=card, arrays=weights.arrays, result=result)
-    words = "Imported" if result is not None else "Loaded weights from"
-    text = " ".join(filter(None, (f"{words} {path.name}.", *found.doubts, note, other)))
+    words = f"{'Imported' if result is not None else 'Loaded weights from'} {path.name}."
+    text = " ".join(filter(None, (words, *found.doubts, note, other)))
     return Done(id=job.id, text=text, path=str(run.path))
 
 
