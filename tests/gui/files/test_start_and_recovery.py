@@ -83,7 +83,7 @@ def test_a_folder_that_is_no_data_set_is_reported(window, tmp_path, qtbot, monke
     monkeypatch.setattr(start_flow, "show_error", lambda _parent, error: shown.append(error))
     window.start.from_folder(str(tmp_path))
     qtbot.waitUntil(lambda: bool(shown))
-    assert "fewer than two classes" in shown[0].what
+    assert "no class folders" in shown[0].what
     assert window.views.current_key == "welcome"
 
 
