@@ -357,7 +357,10 @@ def _even(
         inner = [[key[1] for key in held if key[0] == top.name and len(key) > 1] for top in tops]
         is_series = all(len(names) > 1 and are_numbered(names) for names in inner)
         doubt = "The folders inside differ in numbers only: patients or series?" * is_series
-        return "path", _levels("path", held, "no folder right inside holds images itself", doubt)
+        few = "the folders right inside hold few images themselves"
+        none = "no folder right inside holds images itself"
+        evidence = few if any(top.pictures for top in tops) else none
+        return "path", _levels("path", held, evidence, doubt)
     kinds = {_kind(top.name) for top in tops}
     if kinds == {"fold"}:
         return "inner", _levels("inner", held, "the folders around them are numbered folds")
