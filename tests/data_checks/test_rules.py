@@ -230,7 +230,8 @@ def test_labels_that_the_features_contradict_are_suspicious(tmp_path):
     assert finding.score > 0.5
     assert finding.evidence.suggested_label == "rose"
     assert [each.label for each in finding.evidence.nearest] == ["rose"] * 3
-    (note,) = all_data_checks()["suspicious_label"].notes(seen)
+    note, doubt = all_data_checks()["suspicious_label"].notes(seen)
+    assert doubt.startswith("39 images are few to judge labels by")
     assert note.startswith("Estimated share of wrong labels: 2.6% of 39. 1 label listed")
 
 
@@ -245,7 +246,7 @@ def test_it_is_noted_which_labels_were_not_checked(tmp_path, folder):
     ctx = PlainContext(tmp_path / "cache2")
     loaded = all_datasets()["folder"].load(ctx, {"path": str(data)})
     seen = survey_of(loaded, NONE, TrainingRecipe(), ctx, MeanColors())
-    single, share = rule.notes(seen)
+    single, share, _ = rule.notes(seen)
     assert single == (
         "Labels of classes with one image were not checked: “rare0”, “rare1”, “rare2”, “rare3”, "
         "“rare4” and 2 more."

@@ -20,6 +20,9 @@ from workbench.core.format import count, list_text, plural, share
 
 _MOST_NAMES = 5
 
+_ENOUGH_IMAGES = 400
+"""Of fewer the list is as often wrong as right: `prove.sh label_errors --sizes 120,400`."""
+
 
 def _find(survey: Survey) -> Iterator[Finding]:
     judged = survey.judged
@@ -86,6 +89,11 @@ def _notes(survey: Survey) -> Iterator[str]:
         f"Estimated share of wrong labels: {share(scores.noise)} of {count(len(judged.rows))}. "
         f"{plural(len(scores.listed), 'label')} listed, the most probably wrong first."
     )
+    if len(judged.rows) < _ENOUGH_IMAGES:
+        yield (
+            f"{plural(len(judged.rows), 'image')} are few to judge labels by: some wrong ones are "
+            "not listed, and many of those that are listed may be right."
+        )
 
 
 SPEC = DataCheckSpec(
