@@ -276,3 +276,18 @@ def test_the_encoding_of_a_table_is_found_by_its_letters(tmp_path, encoding):
         assert encoding in [option.value for option in found.options[:4]]
         data = load(path, encoding=encoding)
     assert set(data.class_names) == set(WORDS[encoding])
+
+
+ONE_HOT = ["airplane,automobile,bird,cat", "class,car,boat", "object,name,title", "normal,lesion"]
+
+
+@pytest.mark.parametrize("marks", ["10", ["True", "False"], ["1.0", "0.0"]])
+@pytest.mark.parametrize("header", ONE_HOT)
+def test_a_class_that_is_named_like_a_label_is_one_of_its_columns(tmp_path, header, marks):
+    yes, no = marks
+    names = header.split(",")
+    columns = [
+        [yes if row == own else no for row in range(len(names))] for own in range(len(names))
+    ]
+    data = load(table(tmp_path, f"file,{header}", *columns))
+    assert set(data.class_names) == {*names}

@@ -129,6 +129,9 @@ def check_classes(found: ClassFolders, where: str, least: int = 2) -> None:
     if len(found.train) >= least:
         return
     loose = f"{found.num_loose:,} images outside class folders" if found.num_loose else ""
+    aside = [each.sentence for each in found.inferences if each.param == "aside"]
+    hints = [*aside, "To use them: aside=use."] if aside else []
+    hint = " ".join(filter(None, [found.hint, *hints]))
     for name, files in found.train.items():
         raise DatasetError(
             f'There is only one class, "{plain_name(name)}". A classifier needs at least two.',
@@ -138,7 +141,7 @@ def check_classes(found: ClassFolders, where: str, least: int = 2) -> None:
                 f", and {found.num_loose:,} images outside class folders" if found.num_loose else ""
             ),
             expected=EXPECTED,
-            fix=f"Add a folder with images of another class. {found.hint}".strip(),
+            fix=f"Add a folder with images of another class. {hint}".strip(),
         )
     received = f"{found.num_folders} folders without images" if found.num_folders else "no folders"
     if found.num_inside:
@@ -149,5 +152,5 @@ def check_classes(found: ClassFolders, where: str, least: int = 2) -> None:
         where=where,
         received=received,
         expected=EXPECTED,
-        fix=f"Sort the images into one folder per class. {found.hint}".strip(),
+        fix=f"Sort the images into one folder per class. {hint}".strip(),
     )

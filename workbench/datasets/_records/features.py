@@ -205,7 +205,7 @@ def _is_named(name: str) -> bool:
     """Whether a name says that it is the label."""
     if name in {*_TEXTS, *_NUMBERS, *_ONE_HOT}:
         return True
-    word = squeezed(name.rsplit("/", 1)[-1])
+    word = _last_word(name)
     return LABEL_RANKS.get(word, WEAK_RANK) < WEAK_RANK and word not in _VAGUE
 
 
@@ -288,16 +288,20 @@ def _is_image(data: bytes) -> bool:
 def _labels(
     examples: Sequence[Mapping[str, Feature]], names: Sequence[str], image: str
 ) -> list[str]:
-    """The features that may be the label: texts first, as they name the class, unless some records
-    have none; what never changes is the last resort.
+    """The features that may be the label: those with the usual names, then those named as tables
+    name it. Texts are first, as they name the class, unless some records have none; what never
+    changes is the last resort.
     """
     found: dict[str, tuple[bool, int]] = {}
     ranked = sorted(filter(_is_label_name, names), key=_rank_of_label)
-    for known, is_right in ((_TEXTS, _is_text), (_NUMBERS, _is_number), (_ONE_HOT, _is_one_hot)):
-        for name in dict.fromkeys((*known, *ranked)):
+    explicit = [name for name in ranked if LABEL_RANKS[_last_word(name)] == 0]
+    kinds = ((_TEXTS, _is_text), (_NUMBERS, _is_number), (_ONE_HOT, _is_one_hot))
+    tried = [((*usual, *explicit), is_right) for usual, is_right in kinds]
+    for names_, is_right in (*tried, *((ranked, is_right) for _, is_right in kinds)):
+        for name in dict.fromkeys(names_):
             there = [example[name] for example in examples if name in example]
             right = sum(map(is_right, there))
-            is_some = right * 2 > len(there) and (known is not _ONE_HOT or _width(there) > 0)
+            is_some = right * 2 > len(there) and (is_right is not _is_one_hot or _width(there) > 0)
             if name != image and there and is_some and not _is_single(there):
                 found.setdefault(name, (_is_constant(there), len(examples) - right))
     return sorted(found, key=found.__getitem__)
@@ -324,8 +328,10 @@ def _with_likes(
         stemmed = [n for n, each in fit.items() if any(s in each.key for s in LABEL_STEMS)]
         return sorted(stemmed, key=lambda name: -len(fit[name].values))
     best = column_of(labels[0], [cell_of(each.get(labels[0], Feature())) for each in examples])
-    of_numbers = [n for n, each in fit.items() if best.is_whole and not each.is_number]
-    texts = [n for n in of_numbers if _are_same(examples, n, labels[0])]
+    of_numbers = [n for n, each in fit.items() if not each.is_number]
+    of_numbers += [n for n in labels[1:] if all(_is_text(e[n]) for e in examples if n in e)]
+    texts = [n for n in of_numbers if best.is_whole and _are_same(examples, n, labels[0])]
+    labels = [name for name in labels if name not in texts]
     likes = [n for n, each in fit.items() if n not in texts and each.is_like_label(best)]
     return [*texts, *labels, *likes]
 
@@ -341,12 +347,16 @@ def _why_no_class(column: Column) -> str:
     return column.why_no_label() or ("a value for each record" if is_single else "")
 
 
+def _last_word(name: str) -> str:
+    return squeezed(name.rsplit("/", 1)[-1])
+
+
 def _is_label_name(name: str) -> bool:
-    return squeezed(name.rsplit("/", 1)[-1]) in LABEL_RANKS
+    return _last_word(name) in LABEL_RANKS
 
 
 def _rank_of_label(name: str) -> int:
-    return LABEL_ORDER[squeezed(name.rsplit("/", 1)[-1])]
+    return LABEL_ORDER[_last_word(name)]
 
 
 def _is_single(features: Sequence[Feature]) -> bool:

@@ -81,6 +81,7 @@ class CalibrationPanel(TitledBox):
         self._timer = QTimer(self)
         self._keeper = Background(self, max_threads=1)
         self._pending: Path | None = None
+        self._said_of: Path | None = None
         self._changes: dict[str, Any] = {}
         self._least = 0.0  # as it is kept, which may be between two places of the slider
         self._build(figures)
@@ -165,6 +166,8 @@ class CalibrationPanel(TitledBox):
 
     def _show_thresholds(self) -> None:
         """The thresholds of the run, unless others are about to be kept."""
+        if self._state.run != self._said_of and not self._question.is_open:
+            self.wait.say("")
         if self._pending == self._state.run is not None:
             return
         self._keep()
@@ -245,6 +248,7 @@ class CalibrationPanel(TitledBox):
         if run is None or self._question.is_open:
             return
         self.calibrate.setEnabled(False)
+        self._said_of = run
         self.wait.wait_for("Calibrating")
         self._question.ask(
             Calibrate(id=0, model=str(run)),
@@ -257,11 +261,11 @@ class CalibrationPanel(TitledBox):
 
     def _on_calibrated(self, words: str) -> None:
         self.calibrate.setEnabled(True)
-        self._on_kept(words)
+        self._on_kept(words if self._state.run == self._said_of else "")
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.calibrate.setEnabled(True)
-        self.wait.say(str(error), is_bad=True)
+        self.wait.say(str(error) if self._state.run == self._said_of else "", is_bad=True)
 
     def _writer(self, path: Path) -> Callable[[], None]:
         return figure_file(path, self.diagrams, self._title(), self._table)

@@ -39,7 +39,8 @@ COLUMNS = (
 )
 SUITE, TESTS = "suite", "tests"
 NO_SUITE = (
-    "This run has not been measured on the suite yet: eight alterations at five strengths each."
+    "This run has not been measured on the suite yet: seven alterations, brightness both ways, at "
+    "five strengths each."
 )
 NO_TESTS = (
     "This project has no robustness test yet. Alter a picture in Classify under What-if, and "

@@ -159,7 +159,7 @@ class RunHeader(QFrame):
         self._phase_words = ""
         self._asked = ""
         self._can_resume = False
-        self._elapsed_s = 0.0
+        self._elapsed_s, self._last_arrival = 0.0, monotonic()
         self._countdown.clear()
         self.caption.set_full_text(title)
         self.refresh()

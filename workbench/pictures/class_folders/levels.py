@@ -49,6 +49,7 @@ _NAMED = 3
 _FEW = 4
 """As many times more images are in a folder inside, on average, where one's own are few."""
 _NEARLY_ALL = 0.9
+_SEVERAL = ("masks", "annotations", "segmentations", "thumbnails", "thumbs", "heatmaps")
 _PART_KINDS = frozenset({"train", "test", "validation", "evaluation", "unlabeled"})
 
 
@@ -253,7 +254,7 @@ def aside_of(branches: tuple[Branch, ...]) -> list[Branch]:
     where one for images is beside them, or one with folders of the same names inside, or several
     with files of the same names.
     """
-    made = [branch for branch in branches if is_made_of(branch.name, branches)]
+    made = [branch for branch in branches if _is_made_of_one(branch, branches)]
     named = [branch for branch in branches if is_aside(branch.name) and branch not in made]
     others = [branch for branch in branches if branch not in named and branch not in made]
     if not named or any(is_container(branch.name) for branch in others):
@@ -280,14 +281,25 @@ def _has_names_of(branch: Branch, others: list[Branch]) -> bool:
     return sum(hits) >= _NEARLY_ALL * len(hits)
 
 
+def _is_made_of_one(branch: Branch, branches: tuple[Branch, ...]) -> bool:
+    """Whether a folder is named as one beside it with such a word behind, and holds folders, or
+    images with names of those in the other: "blue gray" beside "blue" may be a class. Names that a
+    third folder has are no sign, unless the word is of several: "cats_masks".
+    """
+    stem = without_aside_word(branch.name)
+    bases = [each for each in branches if each is not branch and tokens(each.name) == stem]
+    if not stem or not bases or branch.branches:
+        return bool(stem) and bool(bases)
+    stems = {_stem(file) for each in bases for file in each.all_pictures()}
+    if not branch.name.casefold().endswith(_SEVERAL):
+        rest = [each for each in branches if each is not branch and each not in bases]
+        stems -= {_stem(file) for each in rest for file in each.pictures}
+    hits = [any(part in stems for part in name_and_ends(_stem(file))) for file in branch.pictures]
+    return sum(hits) >= _NEARLY_ALL * len(hits)
+
+
 def _stem(file: str) -> str:
     return PurePath(file).stem.casefold()
-
-
-def is_made_of(name: str, branches: Iterable[Branch]) -> bool:
-    """Whether a folder's name is that of one beside it with such a word behind: train_masks."""
-    stem = without_aside_word(name)
-    return bool(stem) and any(tokens(branch.name) == stem for branch in branches)
 
 
 def _held(
@@ -298,17 +310,27 @@ def _held(
     """
     held: dict[Key, list[Branch]] = {}
     for top in tops:
-        for key, branch in _topmost(top, found, is_looked_for=is_looked_for):
-            named = without_containers(key, has_aside=not is_looked_for)
-            held.setdefault(named, []).append(branch)
+        pairs = list(_topmost(top, found, is_looked_for=is_looked_for))
+        # "raw" beside "cooked" is no word for images, nor are "original" and "fake".
+        named = {
+            key[:-1] for key, _ in pairs if not _only_holds(key[-1], has_aside=not is_looked_for)
+        }
+        for key, branch in pairs:
+            is_only = key[:-1] not in named
+            short = without_containers(key, has_aside=not is_looked_for) if is_only else key
+            held.setdefault(short, []).append(branch)
     return held
 
 
 def without_containers(key: Key, *, has_aside: bool) -> Key:
     """The names that lead to a folder, without those at the end that only say it holds images."""
-    while len(key) > 1 and (is_container(key[-1]) or (has_aside and is_aside(key[-1]))):
+    while len(key) > 1 and _only_holds(key[-1], has_aside=has_aside):
         key = key[:-1]
     return key
+
+
+def _only_holds(name: str, *, has_aside: bool) -> bool:
+    return is_container(name) or (has_aside and is_aside(name))
 
 
 def _topmost(

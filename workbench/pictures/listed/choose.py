@@ -23,6 +23,7 @@ from workbench.pictures.listed.indicators import (
     one_hot,
     part_columns,
     prefix_of_label,
+    without_classes,
 )
 from workbench.pictures.listed.names import (
     FOLDS,
@@ -232,15 +233,17 @@ class Chooser:
             return self._given_label(self.given.label, others, fit)
         known = {folded(name) for name in self.classes}
         agreeing = [each for each in others if known and each.share_in(known) >= AGREEING]
-        named = sorted((each for each in fit if each.label_rank is not None), key=_by_name)
+        groups = one_hot(others)
+        fitting = [each for each in fit if each.label_rank is not None]
+        named = sorted(without_classes(fitting, groups), key=_by_name)
         by_folder = [each for each in fit if agrees(each, folders)]
         constant = [each for each in others if each.label_rank == 0 and len(each.values) == 1]
         if agreeing:
             found = self._take_agreeing(agreeing, fit)
         elif named:
             found = self._take_named(named, fit)
-        elif indicators := one_hot(others):
-            found = self._take_indicators(indicators, others)
+        elif groups:
+            found = self._take_indicators(groups, others)
         elif by_folder:
             found = self._take(by_folder[0], "its values are the folders of the images", (), fit)
         elif fit:
@@ -264,7 +267,7 @@ class Chooser:
         columns: tuple[Column, ...] = ()
         if given == INDICATORS:
             groups = one_hot(others)
-            columns = tuple(groups[0] if groups else filter(_is_binary, others))
+            columns = tuple(groups[0] if groups else (e for e in others if e.is_binary))
         elif given != FOLDERS:
             columns = self._names.all_named(given)
         if given == INDICATORS and len(columns) < 2:
@@ -428,10 +431,6 @@ def _by_name(column: Column) -> tuple[int, int]:
 
 def _is_real(column: Column) -> bool:
     return column.is_number and not column.is_whole
-
-
-def _is_binary(column: Column) -> bool:
-    return column.is_binary
 
 
 def _where(paths: PathParts) -> str:

@@ -56,6 +56,14 @@ def _groups(sums: Marks, first: int, last: int) -> list[tuple[int, int]]:
     return []
 
 
+def without_classes(columns: Sequence[Column], groups: Sequence[Sequence[Column]]) -> list[Column]:
+    """The columns without those that are one class of one-hot labels, though their names ("bird",
+    "food") are those of labels, too. Of two columns, one named "label" is the label.
+    """
+    classes = {e.number for group in groups for e in group if len(group) > 2 or e.label_rank}
+    return [each for each in columns if each.number not in classes]
+
+
 def has_several(columns: Sequence[Column]) -> bool:
     """Whether a line has yes in several of the columns."""
     return bool(columns) and int(_marks(columns).sum(axis=0).max(initial=0)) > 1

@@ -25,7 +25,7 @@ from workbench.gui.data.network.present import (
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.buttons import ElidedButton, button
 from workbench.gui.kit.cards import Box
-from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.labels import plain_label, plain_tip, restyle
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.starter import DataFacts, folder_facts, start_on, usual_backbone
@@ -92,7 +92,7 @@ class NetworkBox(Box):
         self.chooser.setEnabled(self._is_known)
         self.other.setEnabled(self._is_known)
         reason = self._document.analysis.reason
-        self.train.setProperty("blocked", bool(reason))
+        restyle(self.train, blocked=bool(reason))
         self.train.refresh_icon()
         tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
         self.train.setToolTip(plain_tip(tip))
