@@ -167,6 +167,7 @@ class CalibrationPanel(TitledBox):
     def _show_thresholds(self) -> None:
         """The thresholds of the run, unless others are about to be kept."""
         if self._state.run != self._said_of and not self._question.is_open:
+            self._said_of = self._state.run
             self.wait.say("")
         if self._pending == self._state.run is not None:
             return
