@@ -44,6 +44,17 @@ def test_findings_are_printed_and_are_json(capsys):
     assert found["recipe"]["early_stopping_patience"] == 4
 
 
+def test_a_changed_digit_in_the_log_is_said_and_not_believed(capsys):
+    run = written(0.95 ** np.arange(1, 17))
+    log = run.events_path.read_bytes()
+    run.events_path.write_bytes(log.replace(b'"val_accuracy":0.8,', b'"val_accuracy":0.9,', 1))
+    assert main(["coach", str(run.path)]) == 0
+    assert (
+        "The log of the run is damaged, so events are left out: line after event 1: its checksum"
+        in capsys.readouterr().err
+    )
+
+
 def test_a_healthy_run_has_nothing_to_report(capsys):
     run = written(0.95 ** np.arange(1, 17))
     assert main(["coach", str(run.path)]) == 0

@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json, print_line, printable
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.rival import rival_of
-from workbench.runs.log.coaching import advice_on, advice_text, advice_to_plain, watched_words
+from workbench.runs.log.coaching import (
+    advice_on,
+    advice_text,
+    advice_to_plain,
+    log_damage,
+    watched_words,
+)
 
 NAME = "coach"
 HELP = "show the findings of the training coach on a run: overfitting, dead units, leaks and more"
@@ -25,6 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the findings, the gravest first."""
     run = open_run(arguments.run_name)
     found = advice_on(run, rival_of(run.path, list_runs()))
+    if damage := log_damage(run):
+        print_line(printable(damage))
     if arguments.json:
         print_json({"findings": [advice_to_plain(advice) for advice in found]})
         return 0

@@ -15,6 +15,7 @@ from workbench.protocol.events import (
     Batch,
     CheckpointKept,
     Heartbeat,
+    LogLine,
     RunEvent,
     RunFinished,
     TimeSpent,
@@ -66,6 +67,8 @@ def _load(run: RunFolder, reader: EventReader) -> _Loaded:
     while events := reader.read_new():
         loaded.history.add_all(events)
         loaded.notes.extend(event for event in events if is_note(event))
+    if reader.damage_words:
+        loaded.notes.append(LogLine(text=reader.damage_words, level="warning"))
     loaded.outcome = outcome_of(run, loaded.history)
     return loaded
 

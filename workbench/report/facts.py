@@ -166,8 +166,9 @@ def read_facts(run: RunFolder) -> Facts:
     Raises:
         RunFolderError: it is no run.
     """
-    problems: list[str] = []
-    request, history, summary = run.request(), _read_history(run), summarise(run)
+    history, damage = _read_history(run)
+    problems = [damage] if damage else []
+    request, summary = run.request(), summarise(run)
     if summary is None:
         raise RunFolderError("This is not a readable run folder.", where=str(run.path))
     card, project = None, None
@@ -222,8 +223,9 @@ def _kept_images(run: RunFolder, kept: KeptEvaluation) -> ScoredImages | None:
         return None
 
 
-def _read_history(run: RunFolder) -> MetricHistory:
+def _read_history(run: RunFolder) -> tuple[MetricHistory, str]:
+    """What was logged, and words on what of it is damaged."""
     history, reader = MetricHistory(), EventReader(run.events_path)
     while events := reader.read_new():
         history.add_all(events)
-    return history
+    return history, reader.damage_words

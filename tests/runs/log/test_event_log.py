@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from workbench.errors import WireError
@@ -191,6 +193,41 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path):
         file.write(b'\n{"event":"log_line","seq":1,"text":"after"}\n')
     assert [event.text for event in reader.read_new()] == ["after"]
     assert reader.num_bad_lines == 1
+
+
+def test_each_flipped_bit_is_reported_or_changes_nothing(tmp_path, run, events):
+    """F12: no figure of a run is another one because a bit of its log is."""
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path, clock=lambda: 1_700_000_000.0) as writer:
+        for event in list(events(run))[:12]:
+            writer.write(event)
+    whole, written = path.read_bytes(), read_all(path)
+    silent = []
+    for bit in range(0, 8 * len(whole), 3):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        reader = EventReader(path)
+        found = reader.read_new()
+        if found != written and not (reader.damage_words or reader.has_torn_end):
+            silent.append(bit)
+    assert not silent
+    assert len(whole) > 1_000
+
+
+def test_a_log_without_checksums_is_read_as_it_is(tmp_path, run, events):
+    """Logs of an earlier version, and one that a later version has gone on with."""
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path) as writer:
+        written = [writer.write(event) for event in events(run)]
+    path.write_bytes(re.sub(rb',"c":"[0-9a-f]{4}"}\n', b"}\n", path.read_bytes()))
+    assert b'"c":"' not in path.read_bytes()
+    with EventWriter(path) as writer:
+        written.append(writer.write(LogLine(text="gone on")))
+    reader = EventReader(path)
+    assert reader.read_new() == written
+    assert not reader.damage_words
+    assert path.read_bytes().count(b',"c":"') == 1
 
 
 def test_missing_events_are_reported(tmp_path):

@@ -11,7 +11,7 @@ from workbench.core.coach.advice import Advice, advise
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import list_text
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.event_log import read_all
+from workbench.runs.log.event_log import EventReader, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.run_record import read_project, record_of, with_files
 
@@ -26,6 +26,14 @@ def advice_on(run: RunFolder, rival: Rival = NO_RIVAL) -> list[Advice]:
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     return advice_of(with_files(record_of(history), run, read_project(run)), rival)
+
+
+def log_damage(run: RunFolder) -> str:
+    """What of a run's log the rules cannot see, as it is damaged; "" where all of it is whole."""
+    reader = EventReader(run.events_path)
+    while reader.read_new():
+        pass
+    return reader.damage_words
 
 
 def advice_of(record: RunRecord, rival: Rival = NO_RIVAL) -> list[Advice]:

@@ -3,13 +3,17 @@
 A line is at most 64 KiB, numbered without gaps; only the names of very many classes, logged
 once by each trainer, make a longer one. What is torn or garbled in the file is
 counted and passed over, never raised: a damaged line must not take the window down.
+A line ends in a checksum of what precedes it: a changed bit is damage, never another figure. Lines
+of older logs have none.
 """
 
 from __future__ import annotations
 
+import binascii
 import contextlib
 import errno
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,8 +46,11 @@ _CHUNK = 1 << 20
 _HEAD_BYTES = LONGEST_LINE + (1 << 20)
 _MAX_LOG_TEXT = 8_000
 _MAX_WARNINGS = 20
+_MOST_SAID = 4
 _BATCHES_PER_LINE = 1_000
 _MOST_WAITING = 16 * 1024 * 1024
+_CHECKED = re.compile(rb'(.*),"c":"([0-9a-f]{4})"\}\s*', re.DOTALL)
+_CHECKSUM_KEY = re.compile(rb',"c":"[^"]*"\}\s*$')
 _PASSING = (Heartbeat, PhaseChanged, TimeSpent, LogLine)
 
 E = TypeVar("E", bound=RunEvent)
@@ -117,7 +124,7 @@ class EventWriter:
 
     def _append(self, event: RunEvent) -> RunEvent:
         numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(self._clock(), 3))
-        line = _encoder.encode(numbered) + b"\n"
+        line = _checked(_encoder.encode(numbered)) + b"\n"
         limit = LONGEST_LINE if isinstance(event, DataReady) else LINE_LIMIT
         if len(line) > limit:
             raise WireError(
@@ -211,6 +218,15 @@ class EventReader:
         """True when the file ends within a line."""
         return bool(self._rest) or self._is_skipping
 
+    @property
+    def damage_words(self) -> str:
+        """What was passed over, as sentences; "" where all lines read so far are whole."""
+        if not self.num_bad_lines:
+            return ""
+        more = ", and more" if self.num_bad_lines > _MOST_SAID else ""
+        said = "; ".join(self.warnings[:_MOST_SAID])
+        return f"The log of the run is damaged, so events are left out: {said}{more}."
+
     def read_new(self, max_events: int = 5_000) -> list[RunEvent]:
         """The events since the last call, at most so many; [] when there are none."""
         found = map(self._decode, self._lines(max_events))
@@ -258,7 +274,7 @@ class EventReader:
             self._warn("a line is longer than 4 MiB")
             return None
         try:
-            event = _decoder.decode(line)
+            event = _decode_checked(line)
         except DAMAGED as error:
             self._warn(f"line after event {self.last_seq}: {error}")
             return None
@@ -280,9 +296,28 @@ class EventReader:
 def decode_line(line: bytes) -> RunEvent | None:
     """The event of one line, or None when the line is not one."""
     try:
-        return _decoder.decode(line)
+        return _decode_checked(line)
     except DAMAGED:
         return None
+
+
+def _checked(line: bytes) -> bytes:
+    """An encoded event with the checksum of its bytes as its last field."""
+    return b'%s,"c":"%04x"}' % (line[:-1], _checksum(line[:-1]))
+
+
+def _checksum(data: bytes) -> int:
+    """16 bits: each single changed bit, and each run of up to 16, makes another one (CRC-CCITT)."""
+    return binascii.crc_hqx(data, 0xFFFF)
+
+
+def _decode_checked(line: bytes) -> RunEvent:
+    """The event of a line; raises one of DAMAGED, also where its checksum is another's."""
+    if _CHECKSUM_KEY.search(line, max(0, len(line) - 40)):
+        found = _CHECKED.fullmatch(line)
+        if found is None or int(found[2], 16) != _checksum(found[1]):
+            raise msgspec.DecodeError("its checksum does not match")
+    return _decoder.decode(line)
 
 
 def first_of(path: Path, kind: type[E]) -> E | None:
