@@ -45,14 +45,29 @@ class WrittenRun:
     is_on_features = False
 
     def __init__(
-        self, title="A run", *, epochs=5, recipe=None, home=None, project=None, project_path=""
+        self,
+        title="A run",
+        *,
+        epochs=5,
+        recipe=None,
+        home=None,
+        project=None,
+        project_path="",
+        series="",
+        point=None,
     ):
         recipe = recipe or TrainingRecipe(epochs=epochs)
         # A run without a project is known by its title alone, as an imported one.
         label = "" if project is not None else title
         project = replace(project or Project(), recipe=recipe)
         self.folder: RunFolder = create_run(
-            project, title=title, label=label, home=home, project_path=project_path
+            project,
+            title=title,
+            label=label,
+            home=home,
+            project_path=project_path,
+            series=series,
+            point=point,
         )
         self.epochs = epochs
         self.step = 0

@@ -6,6 +6,7 @@
     │   ├── ProjectFileError  a project that cannot be opened
     │   ├── PictureError      an image that cannot be decoded
     │   ├── DatasetError      images and labels that cannot be trained on
+    │   │   └── DataNotFoundError  nothing is at their path: they may have been moved
     │   ├── DownloadError     a file of the internet that could not be fetched
     │   ├── WeightsError      weights that do not fit the network
     │   │   ├── LayerOrderError  which layer of a file is which has to be given
@@ -106,6 +107,10 @@ class PictureError(InputError):
 
 class DatasetError(InputError):
     """A source of images and labels that cannot be used."""
+
+
+class DataNotFoundError(DatasetError):
+    """There is nothing at the path of a data set, which `where` is: it may have been moved."""
 
 
 class DownloadError(InputError):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.cli._data_moved import add_moved
 from workbench.cli._data_versions import add_versions
 from workbench.cli._findings import (
     Checked,
@@ -46,7 +47,9 @@ Settled = list[tuple[Finding, Action]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`."""
+    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`, `moved OLD
+    NEW`.
+    """
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
         "check", help="counts, unreadable files, duplicates, leaks and more"
@@ -78,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_option(fix)
     fix.set_defaults(run_data=_fix)
     add_versions(commands)
+    add_moved(commands)
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
 from workbench.runs.library.places import keep_place
-from workbench.runs.library.projects import OpenProject
+from workbench.runs.library.projects import OpenProject, default_models
 from workbench.runs.library.summary import with_epochs
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
@@ -79,6 +79,7 @@ class RunLibrary(TrainerControl):
         self._is_listing = False
         self._is_stale = False
         self._queue_problem = ""
+        self._picked: Path | None = None
         self._away = AwayRuns()
         self._timer = QTimer(self, interval=REFRESH_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
@@ -151,9 +152,24 @@ class RunLibrary(TrainerControl):
         """The list's line of a run."""
         return next((summary for summary in self.runs if summary.path == path), None)
 
-    def latest_model(self) -> RunSummary | None:
-        """The newest run of the open project that can classify."""
-        return next((run for run in self.runs if run.has_model and self.is_own(run)), None)
+    @property
+    def has_own_model(self) -> bool:
+        """A run of the open project can classify."""
+        return any(run.has_model and self.is_own(run) for run in self.runs)
+
+    def default_model(self) -> RunSummary | None:
+        """The newest run of the open project that classifies where none was chosen."""
+        own = [run for run in self.runs if self.is_own(run)]
+        return next(iter(default_models(own)), None)
+
+    def current_model(self) -> RunSummary | None:
+        """The current run, where it can classify, and was chosen by the user or may answer unless
+        another is chosen.
+        """
+        run = self.summary(self.current.run.path) if self.current is not None else None
+        if run is None or not run.has_model:
+            return None
+        return run if run.path == self._picked or run in default_models(self.runs) else None
 
     # the project -------------------------------------------------------------------------
 
@@ -196,9 +212,10 @@ class RunLibrary(TrainerControl):
 
     # following ---------------------------------------------------------------------------
 
-    def select(self, path: Path | str | None) -> None:
-        """Makes a run the current one; None shows none."""
+    def select(self, path: Path | str | None, *, by_user: bool = False) -> None:
+        """Makes a run the current one, which may have been chosen by the user; None shows none."""
         wanted = Path(path) if path is not None else None
+        self._picked = wanted if by_user else self._picked
         before = self.current
         if before is not None and before.run.path == wanted:
             return

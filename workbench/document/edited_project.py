@@ -39,6 +39,7 @@ from workbench.document.fix_finder import FixFinder
 from workbench.document.view_state import folded_as, seen_as, with_places
 from workbench.errors import SaveError
 from workbench.runs.home import data_home
+from workbench.runs.moved_data import data_now
 
 _UNDO_LIMIT = 1000
 
@@ -221,9 +222,11 @@ class EditedProject(QObject):
                 self._absent, self._unfetched = found[0]
                 self._reanalyse()
 
-        self._looker.write(
-            lambda: found.append((absent_data(spec, chosen.params), missing_weights(keys))), done
-        )
+        def look() -> None:
+            absent = absent_data(spec, data_now(chosen).params)
+            found.append((absent, missing_weights(keys)))
+
+        self._looker.write(look, done)
 
     # how it changes --------------------------------------------------------------------
 

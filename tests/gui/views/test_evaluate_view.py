@@ -195,7 +195,7 @@ def test_a_failure_is_reported_and_the_result_before_stays(shown, service):
     assert shown.start.isEnabled()
 
 
-def test_a_new_training_is_followed_once_it_has_weights(
+def test_a_new_training_is_followed_once_it_is_finished(
     qtbot,
     view,
     context,
@@ -213,12 +213,16 @@ def test_a_new_training_is_followed_once_it_has_weights(
     assert view.chooser.path == older
     give_weights(training)
     library.refresh()
+    qtbot.waitUntil(lambda: view.chooser.box.count() == 3)
+    assert view.chooser.path == older, "its weights are of a run that is not finished"
+    training.finish()
+    library.refresh()
     qtbot.waitUntil(lambda: view.chooser.path == training.path)
     view.chooser.choose(newer.path)
+    later = model("later")
     library.refresh()
-    with qtbot.waitSignal(library.runs_changed):
-        training.finish()
-        library.refresh()
+    library.select(later.path)
+    qtbot.waitUntil(lambda: view.chooser.box.count() == 4)
     assert view.chooser.path == newer.path
 
 

@@ -112,7 +112,8 @@ def test_while_a_run_trains_the_empty_views_say_so(qtbot, both, classify, contex
     empty = classify.empty, evaluate.empty
     assert [page.title.text() for page in empty] == ["Train a model first"] * 2
     project = library.project.id
-    library.runs = [msgspec.structs.replace(library.runs[0], project_id=project, outcome="running")]
+    live = {"project_id": project, "outcome": "running", "has_model": False}
+    library.runs = [msgspec.structs.replace(library.runs[0], **live)]
     library.runs_changed.emit()
     assert [page.title.text() for page in empty] == ["Training is under way"] * 2
     assert [page.action.isHidden() for page in empty] == [True] * 2

@@ -18,6 +18,7 @@ from workbench.gui.common.drops import DataDrop, DropKind
 from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
+from workbench.gui.common.window_state import WindowState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.layout import column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
@@ -36,7 +37,12 @@ class ClassifyView(QWidget):
 
     train_requested = Signal()
 
-    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[ClassifyState]]) -> None:
+    def __init__(
+        self,
+        context: WindowContext,
+        panels: Sequence[PanelSpec[ClassifyState]],
+        kept: WindowState | None = None,
+    ) -> None:
         super().__init__()
         self._context = context
         self._has_run_ended = False
@@ -46,7 +52,7 @@ class ClassifyView(QWidget):
         for begun in (self.state.source_chosen, self.state.addresses_came):
             begun.connect(lambda _what: self._end_error())
         self.panels = Sections(panels, self.state, self)
-        self.chooser = ModelChooser(context.library)
+        self.chooser = ModelChooser(context.library, kept=kept, view="classify")
         self.load = button("Load weights…")
         self.wait = WaitLabel()
         self.empty = NoModelPage(
@@ -64,7 +70,8 @@ class ClassifyView(QWidget):
         self._on_model_changed()
 
     def _build(self) -> None:
-        row(self.chooser, self.load, (self.wait, 1), parent=self.top, spacing=12)
+        line = row(self.chooser, self.load, (self.wait, 1), spacing=12)
+        column(line, self.chooser.offer, parent=self.top, spacing=4)
         left = QWidget()
         self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
         self.panels.group(left, self.panels.of("left", "bottom"))
@@ -85,11 +92,13 @@ class ClassifyView(QWidget):
         self._context.library.run_ended.connect(self._on_run_ended)
         for loader in (self.load.clicked, self.empty.second_pressed):
             loader.connect(self.ask_weights)
-        self.empty.pressed.connect(self.train_requested)
+        self.empty.train_pressed.connect(self.train_requested)
+        self.empty.use_pressed.connect(self.chooser.choose)
         self.state.waiting.connect(self.wait.wait_for)
         self.state.said.connect(self.wait.say)
         self.state.failed.connect(self._on_failed)
-        self.state.shown.connect(lambda _entry: self._end_error())
+        self.state.shown.connect(lambda _entry: self._on_shown())
+        self.state.folder_begun.connect(lambda _folder: self.chooser.keep())
         self.state.picking_changed.connect(lambda _is_picking: self._end_error())
         for spec in all_sources().values():
             if spec.shortcut is not None:
@@ -164,6 +173,10 @@ class ClassifyView(QWidget):
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
         self._has_failed = True
+
+    def _on_shown(self) -> None:
+        self.chooser.keep()
+        self._end_error()
 
     def _end_error(self) -> None:
         """Something else is done: an error of before is not about that."""

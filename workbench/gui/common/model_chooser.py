@@ -1,4 +1,4 @@
-"""Which run answers: one chosen here, else the current run, else the project's newest that can."""
+"""Which run answers: one chosen or shown here, which stays; else the newest finished one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import LIVE, RunLibrary
 from workbench.gui.common.run_text import when
+from workbench.gui.common.window_state import KeptModel, WindowState
+from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.labels import plain_label, plain_tip
@@ -20,6 +22,8 @@ from workbench.runs.library.projects import full_name
 from workbench.runs.log.scores import figure_words
 
 UNDER_WAY = "The model can be chosen here once its training has saved the first weights."
+UNFINISHED = "Its model is used once it is finished. The weights saved so far can be used already."
+UNASKED = "Unfinished runs, and those of a cross-validation or sweep, are used when you choose one."
 MIN_PX = 240
 MAX_PX = 460
 """As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
@@ -66,12 +70,18 @@ class _SteadyBox(ElidedComboBox):
 
 class ModelChooser(QWidget):
     """A drop-down of the runs whose weights were kept: those of the open project, and below a line
-    those of others. Follows the current run of the library as soon as it has weights; until then
-    it stays with the one it shows. What was chosen here is over with the next current run.
+    those of others. What was chosen here, or is shown, stays: another model that is ready is only
+    offered. Until then it follows the current run of the library, where that may answer unless
+    another is chosen (`default_models`), else the newest of the project that may.
 
     Args:
         library: The runs.
         is_steady: As wide for one model as for another, so that what is beside it keeps its place.
+        kept: Keeps the model of each project over restarts; None for until the end.
+        view: Which view it is of, for `kept`.
+
+    Attributes:
+        offer: A line that another model is ready, to be used with a click; hidden while none is.
 
     `model_changed` when it is another, or another project is open, which it may not be of;
     `models_changed` when there are others to choose from.
@@ -80,11 +90,21 @@ class ModelChooser(QWidget):
     model_changed = Signal()
     models_changed = Signal()
 
-    def __init__(self, library: RunLibrary, *, is_steady: bool = False) -> None:
+    def __init__(
+        self,
+        library: RunLibrary,
+        *,
+        is_steady: bool = False,
+        kept: WindowState | None = None,
+        view: str = "",
+    ) -> None:
         super().__init__()
         self._library = library
-        self._chosen: Path | None = None
+        self._kept, self._view = kept, view
+        self._project: str | None = None
+        self._choices: dict[str, KeptModel] = {}
         self._current: Path | None = None
+        self._latest: Path | None = None
         self._note = ""
         self.box = _SteadyBox() if is_steady else ElidedComboBox()
         self.box.setAccessibleName("Model")
@@ -93,11 +113,13 @@ class ModelChooser(QWidget):
         self.box.setMaximumWidth(STEADY_PX if is_steady else MAX_PX)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.box.currentTextChanged.connect(lambda text: self.box.setToolTip(plain_tip(text)))
+        self.offer = button("", role="link")
+        self.offer.hide()
+        self.offer.clicked.connect(self._on_offer_taken)
         row(plain_label("Model", role="dim"), self.box, parent=self, spacing=8)
         self.box.activated.connect(self._on_activated)
-        library.runs_changed.connect(self._refresh)
-        library.project_changed.connect(self._refresh)
-        library.current_changed.connect(self._on_current_changed)
+        for news in (library.runs_changed, library.project_changed, library.current_changed):
+            news.connect(self._refresh)
         self._refresh()
 
     @property
@@ -123,25 +145,57 @@ class ModelChooser(QWidget):
 
     def choose(self, path: Path) -> None:
         """Chooses a run, as the user does; it may still have to appear in the list."""
-        self._chosen = path
+        self._keep(path)
         self._refresh()
+
+    def keep(self) -> None:
+        """Keeps to the model: something that it has answered is shown."""
+        if self._current is not None and self._choice is None:
+            self._keep(self._current)
+
+    def _keep(self, path: Path) -> None:
+        latest = self._library.default_model()
+        self._latest = latest.path if latest is not None else None
+        chosen = KeptModel(str(path), str(self._latest or ""))
+        self._choices[self._project or ""] = chosen
+        if self._kept is not None and self._project:
+            self._kept.keep_model(self._view, self._project, chosen)
+
+    @property
+    def _choice(self) -> KeptModel | None:
+        return self._choices.get(self._project or "")
 
     def _on_activated(self, row: int) -> None:
         self.choose(Path(self.box.itemData(row)))
 
-    def _on_current_changed(self) -> None:
-        self._chosen = None
-        self._refresh()
+    def _on_offer_taken(self) -> None:
+        if (latest := self._library.default_model()) is not None:
+            self.choose(latest.path)
+
+    def _follow_project(self) -> None:
+        """Each project has its own choice."""
+        project = self._library.project
+        before, self._project = self._project, project.id if project is not None else ""
+        if self._project == before:
+            return
+        if self._kept is not None and self._project and self._choice is None:
+            kept = self._kept.model(self._view, self._project)
+            if kept is not None:
+                self._choices[self._project] = kept
+        self._latest = Path(self._choice.latest) if self._choice is not None else None
 
     def _refresh(self) -> None:
+        self._follow_project()
         models = [run for run in self._library.runs if run.has_model]
         is_other = fill_models(self.box, self._library, models)
         current = self._best_of(models)
         self.box.setCurrentIndex(-1 if current is None else self.box.findData(str(current.path)))
         path = current.path if current is not None else None
         note = self._note_on(current)
-        if (path, note) != (self._current, self._note):
-            self._current, self._note = path, note
+        is_changed = (path, note) != (self._current, self._note)
+        self._current, self._note = path, note
+        self._show_offer(is_changed=is_changed)
+        if is_changed:
             self.model_changed.emit()
         elif is_other:
             self.models_changed.emit()
@@ -149,13 +203,29 @@ class ModelChooser(QWidget):
     def _best_of(self, models: list[RunSummary]) -> RunSummary | None:
         """The run to show, out of those with weights, newest first."""
         by_path = {run.path: run for run in models}
-        own = [run for run in models if self._library.is_own(run)]
-        follower = self._library.current
-        followed = follower.run.path if follower is not None else None
-        shown = by_path.get(self._current) if self._current and followed else None
-        stays = shown if shown is not None and self._library.is_own(shown) else None
-        wanted = [by_path.get(path) for path in (self._chosen, followed) if path is not None]
-        return next((run for run in [*wanted, stays, *own] if run is not None), None)
+        chosen = by_path.get(Path(self._choice.run)) if self._choice is not None else None
+        if chosen is not None:
+            return chosen
+        library = self._library
+        shown = by_path.get(self._current) if self._current and library.current else None
+        stays = shown if shown is not None and library.is_own(shown) else None
+        return library.current_model() or stays or library.default_model()
+
+    def _show_offer(self, *, is_changed: bool) -> None:
+        """Says that another model could be used since the one shown was chosen."""
+        latest = self._library.default_model()
+        if is_changed and self._choice is None:
+            self._latest = latest.path if latest is not None else None
+        is_offered = (
+            latest is not None
+            and self._current is not None
+            and latest.path not in (self._current, self._latest)
+        )
+        if latest is not None and is_offered:
+            name = f"Run {latest.number}" if latest.number else f"“{latest.label}”"
+            self.offer.setText(f"{name} is ready: use it")
+            self.offer.setToolTip(plain_tip(model_words(latest)))
+        self.offer.setVisible(is_offered)
 
     def _note_on(self, run: RunSummary | None) -> str:
         if run is None or self._library.is_own(run):
@@ -165,7 +235,8 @@ class ModelChooser(QWidget):
 
 class NoModelPage(EmptyPage):
     """What a view shows while there is no model to choose: that one is to be trained, or that its
-    training is under way.
+    training is under way. A model that is unfinished, or one of many of a series, is used where the
+    user says so.
 
     Args:
         library: All runs.
@@ -173,20 +244,48 @@ class NoModelPage(EmptyPage):
         icon: Name of it.
         text: What the view is for.
         second: A second button; "" for none.
+
+    Signals:
+        train_pressed: A model is to be trained.
+        use_pressed: The run in this folder is to be used.
     """
+
+    train_pressed = Signal()
+    use_pressed = Signal(object)
 
     def __init__(
         self, library: RunLibrary, theme: Theme, icon: str, text: str, *, second: str = ""
     ) -> None:
         super().__init__(theme, icon, "", text, action="Train", second=second)
         self._library, self._text = library, text
+        self._usable: RunSummary | None = None
         library.runs_changed.connect(self._look)
         library.outcome_changed.connect(self._look)
+        library.project_changed.connect(self._look)
+        self.pressed.connect(self._on_pressed)
         self._look()
 
     def _look(self, _run: str = "") -> None:
         library = self._library
-        is_live = any(run.outcome in LIVE and library.is_own(run) for run in library.runs)
-        self.title.setText("Training is under way" if is_live else "Train a model first")
-        self.text.setText(UNDER_WAY if is_live else self._text)
-        self.action.setVisible(not is_live)
+        own = [run for run in library.runs if library.is_own(run)]
+        live = [run for run in own if run.outcome in LIVE]
+        usable = next((run for run in [*live, *own] if run.has_model), None)
+        self._usable = usable
+        title, text, words = "Train a model first", self._text, "Train"
+        if usable is not None:
+            name = f"run {usable.number}" if usable.number else f"“{usable.label}”"
+            title, text = "No model is chosen", UNASKED
+            words = f"Use {name} as it is"
+        if live:
+            title = "Training is under way"
+            text = UNFINISHED if usable is not None else UNDER_WAY
+        self.title.setText(title)
+        self.text.setText(text)
+        self.action.setText(words)
+        self.action.setVisible(usable is not None or not live)
+
+    def _on_pressed(self) -> None:
+        if self._usable is not None:
+            self.use_pressed.emit(self._usable.path)
+        else:
+            self.train_pressed.emit()

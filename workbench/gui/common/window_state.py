@@ -1,14 +1,31 @@
-"""Where the window and its panels were, and which projects were open last."""
+"""Where the window and its panels were, which projects were open last, and their models."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QByteArray, QObject, QSettings, QTemporaryDir, Signal
 
+from workbench.core.storage.json_file import DAMAGED
 from workbench.settings.store import SettingsStore
 
 LAYOUT_VERSION = 1
+
+_MOST_PROJECTS = 50
+"""Projects whose models are kept."""
+
+
+class KeptModel(msgspec.Struct, frozen=True, array_like=True):
+    """The model that a view of a project uses.
+
+    Attributes:
+        run: Its folder.
+        latest: That of the model that would have been used unasked then; "" for none.
+    """
+
+    run: str
+    latest: str = ""
 
 
 class WindowState(QObject):
@@ -50,6 +67,25 @@ class WindowState(QObject):
     def set_folder(self, kind: str, folder: str) -> None:
         """Stores where a dialog was used."""
         self._store.setValue(f"folder/{kind}", folder)
+
+    def model(self, view: str, project: str) -> KeptModel | None:
+        """The model that a view of a project has used last; None where none is known."""
+        return self._models(view).get(project)
+
+    def keep_model(self, view: str, project: str, model: KeptModel) -> None:
+        """Stores which model a view of a project uses."""
+        models = self._models(view)
+        models.pop(project, None)
+        models[project] = model
+        kept = dict(list(models.items())[-_MOST_PROJECTS:])
+        self._store.setValue(f"models/{view}", msgspec.json.encode(kept).decode())
+
+    def _models(self, view: str) -> dict[str, KeptModel]:
+        text = str(self._store.value(f"models/{view}") or "{}")
+        try:
+            return msgspec.json.decode(text, type=dict[str, KeptModel])
+        except DAMAGED:
+            return {}
 
     def recent(self) -> list[str]:
         """Project files, the last opened first; missing ones too (shown grayed)."""

@@ -175,7 +175,7 @@ class InspectorPanel(QScrollArea):
 
     def _show_link(self) -> None:
         """Feature maps are of one layer, of a model that was trained."""
-        has_model = self._state.context.library.latest_model() is not None
+        has_model = self._state.context.library.has_own_model
         self.maps.setVisible(has_model and len(self._layers_selected()) == 1)
 
     def _refresh(self) -> None:

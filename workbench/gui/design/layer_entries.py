@@ -29,6 +29,6 @@ def own_entries(
     if is_augmentation(context.layers.get(node.kind)):
         preview = QAction(context.theme.icon("eye"), "Pre&view augmentation…")
         yield preview, lambda: open_augmentation(context, owner, node.id)
-    if context.library.latest_model() is not None:
+    if context.library.has_own_model:
         maps = QAction(context.theme.icon("grid"), "Show feature ma&ps")
         yield maps, lambda: show_maps(node.name)

@@ -20,6 +20,7 @@ from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
 from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
+from workbench.gui.common.window_state import WindowState
 from workbench.gui.evaluate.part_box import PartBox
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
@@ -50,13 +51,18 @@ class EvaluateView(QWidget):
 
     train_requested = Signal()
 
-    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[EvaluateState]]) -> None:
+    def __init__(
+        self,
+        context: WindowContext,
+        panels: Sequence[PanelSpec[EvaluateState]],
+        kept: WindowState | None = None,
+    ) -> None:
         super().__init__()
         self._context = context
         theme = context.theme
         self.state = EvaluateState(context, self)
         self.panels = Sections(panels, self.state, self)
-        self.chooser = ModelChooser(context.library, is_steady=True)
+        self.chooser = ModelChooser(context.library, is_steady=True, kept=kept, view="evaluate")
         self.part = PartBox()
         self.start = button("Evaluate", role="primary")
         self.other = button("Evaluate on other images…")
@@ -82,7 +88,7 @@ class EvaluateView(QWidget):
         policy.setRetainSizeWhenHidden(True)
         self.cancel.setSizePolicy(policy)
         line = row(self.chooser, self.part, *buttons, STRETCH, spacing=12)
-        column(line, self.note, self.wait, parent=self.top, spacing=6)
+        column(line, self.chooser.offer, self.note, self.wait, parent=self.top, spacing=6)
         self._body.addWidget(self.hint)
         self._body.addWidget(scroll_area(self._make_results()))
         self._body.addWidget(QWidget())  # until it is known whether there are results
@@ -114,7 +120,8 @@ class EvaluateView(QWidget):
         self.state.looked.connect(self._on_looked)
         self.state.remarked.connect(self._show_head)
         self.state.failed.connect(self._on_failed)
-        self.empty.pressed.connect(self.train_requested)
+        self.empty.train_pressed.connect(self.train_requested)
+        self.empty.use_pressed.connect(self.chooser.choose)
 
     # asking ------------------------------------------------------------------------------
 
@@ -165,6 +172,7 @@ class EvaluateView(QWidget):
 
     def _on_evaluated(self) -> None:
         self._body.setCurrentIndex(1)
+        self.chooser.keep()
         self._show_head()
 
     def _on_looked(self) -> None:

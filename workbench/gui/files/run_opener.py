@@ -62,7 +62,7 @@ class RunOpener(QObject):
     def _show(self, run: Path, found: _Found) -> None:
         if not self._is_open(found) and not self._open(found):
             return
-        self._library.select(run)
+        self._library.select(run, by_user=True)
         self.opened.emit()
 
     def _is_open(self, found: _Found) -> bool:

@@ -249,12 +249,12 @@ class RunController(QObject):
         return answer in {0, 1, 2}
 
     def ask_export(self, shown: Path | None = None) -> None:
-        """Opens the dialog that exports the run that a view shows, else the current one, or the
-        project's newest that has weights; without one the network alone may be written.
+        """Opens the dialog that exports the run that a view shows, else the current one where the
+        user chose it, or the project's newest that is no fold of a cross-validation and the like,
+        see `default_models`; without one the network alone may be written.
         """
-        run = self._meant(shown)
-        if run is None or not run.has_model:
-            run = self._library.latest_model()
+        library = self._library
+        run = library.summary(shown) or library.current_model() or library.default_model()
         if run is not None:
             self._export.ask(run.path, f"{run.project} {run.label}")
             return
@@ -262,9 +262,9 @@ class RunController(QObject):
 
     def ask_report(self, shown: Path | None = None) -> None:
         """Writes the report of the run that a view shows, else of the current one, or of the
-        project's newest that has weights.
+        project's model.
         """
-        run = self._meant(shown) or self._library.latest_model()
+        run = self._meant(shown) or self._library.default_model()
         if run is None:
             self.said.emit("There is no run to report on yet.")
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -40,7 +41,7 @@ class TrainView(QMainWindow):
     Signals:
         train_requested: The project shall be trained as it is.
         train_again: And from the weights of the run in this folder.
-        view_wanted: The view of this key shall show what the run can.
+        view_wanted: The view of this key shall show what the run in this folder can.
         help_asked: Key of a help page.
         project_wanted: The project of the run in this folder is to be opened.
         status: A sentence for the status bar.
@@ -51,7 +52,7 @@ class TrainView(QMainWindow):
 
     train_requested = Signal()
     train_again = Signal(object)
-    view_wanted = Signal(str)
+    view_wanted = Signal(str, Path)
     project_wanted = Signal(Path)
     help_asked = Signal(str)
     status = Signal(str)
@@ -293,7 +294,7 @@ class TrainView(QMainWindow):
         elif key == "report":
             self._ask(self._write_report)
         else:
-            self.view_wanted.emit(key)
+            self._ask(partial(self.view_wanted.emit, key))
 
     def _write_report(self, path: Path) -> None:
         summary = self._library.summary(path)

@@ -12,7 +12,7 @@ def _load() -> MakeView:
     from workbench.gui.classify.view import ClassifyView
 
     def make(services: WindowServices) -> QWidget:
-        view = ClassifyView(services.context, panels_of("classify"))
+        view = ClassifyView(services.context, panels_of("classify"), services.state)
         view.train_requested.connect(services.train)
         return view
 

@@ -22,7 +22,7 @@ def _load() -> MakeView:
     from workbench.gui.evaluate.view import EvaluateView
 
     def make(services: WindowServices) -> QWidget:
-        view = EvaluateView(services.context, panels_of("evaluate"))
+        view = EvaluateView(services.context, panels_of("evaluate"), services.state)
         view.train_requested.connect(services.train)
         view.state.train_again.connect(services.train_again)
         view.state.what_if_wanted.connect(lambda: _open_what_if(services))

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
+
+if TYPE_CHECKING:
+    from workbench.gui.classify.view import ClassifyView
+    from workbench.gui.evaluate.view import EvaluateView
+
+
+def _show_model(services: WindowServices, key: str, run: Path) -> None:
+    """Brings a view to the front that evaluates or classifies, with this run as its model."""
+    cast("ClassifyView | EvaluateView", services.show_view(key)).chooser.choose(run)
 
 
 def _load() -> MakeView:
@@ -15,7 +28,7 @@ def _load() -> MakeView:
         view = TrainView(services.context, panels_of("train"))
         view.train_requested.connect(services.train)
         view.train_again.connect(services.train_again)
-        view.view_wanted.connect(services.show_view)
+        view.view_wanted.connect(partial(_show_model, services))
         view.project_wanted.connect(services.open_run)
         view.help_asked.connect(services.show_help)
         view.status.connect(services.say)

@@ -1,4 +1,5 @@
-"""Whose runs are whose: the runs of the open project, and of each other project.
+"""Whose runs are whose: the runs of the open project, and of each other project; and which run of a
+project classifies where nobody has chosen one.
 
 A run has the id of its project. Runs of earlier versions do not: theirs is the project with
 their file, or where that was never saved, one of the same title and network.
@@ -6,7 +7,7 @@ their file, or where that was never saved, one of the same title and network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -94,3 +95,43 @@ def full_name(run: RunSummary) -> str:
     """A run's name with its project, for where runs of several are mixed."""
     is_in = run.project.casefold() in run.label.casefold()
     return run.label if is_in or not run.project else f"{run.project}: {run.label}"
+
+
+# the model of a project -------------------------------------------------------------------
+
+_FINISHED = ("completed", "stopped")
+
+
+def default_models(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """Those of the runs, in their order, that may answer unless another is chosen: with weights,
+    ended as planned or by a person, no fold of a cross-validation, and of a sweep that is over the
+    best alone.
+    """
+    best: dict[str, RunSummary | None] = {}
+    for run in runs:
+        if run.series and run.is_of_sweep and run.series not in best:
+            of_it = (each for each in runs if each.series == run.series)
+            best[run.series] = _best(of_it)
+    return [
+        run
+        for run in runs
+        if run.has_model
+        and run.outcome in _FINISHED
+        and (not run.series or (run.is_of_sweep and best[run.series] is run))
+    ]
+
+
+def _best(sweep: Iterable[RunSummary]) -> RunSummary | None:
+    """The run of the highest validation accuracy, then of the lowest loss; None while one of them
+    trains or waits, or where none was measured.
+    """
+    members = list(sweep)
+    if any(not run.is_over for run in members):
+        return None
+    measured = [run for run in members if run.has_model and run.val_accuracy is not None]
+    return max(measured, key=_rank, default=None)
+
+
+def _rank(run: RunSummary) -> tuple[float, float]:
+    loss = run.best_loss if run.best_loss is not None else float("inf")
+    return run.val_accuracy or 0.0, -loss

@@ -34,7 +34,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 7
+SUMMARY_VERSION = 8
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -83,6 +83,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         can_move: It can go on at another target, this computer included.
         on: The other computer that it is or was trained by; "" for this one.
         queue_place: 1 for the next of the waiting runs, 2, ...; 0 for one that does not wait.
+        series: The cross-validation or sweep that it is of; "" for none.
+        is_of_sweep: That is a sweep.
     """
 
     path: Path
@@ -121,6 +123,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     can_move: bool = False
     on: str = ""
     queue_place: int = 0
+    series: str = ""
+    is_of_sweep: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -201,6 +205,8 @@ def _of_request(request: RunRequest, own_title: str) -> dict[str, Any]:
         "created": request.created,
         "learning_rate": _recipe_number(request, "learning_rate"),
         "batch_size": _recipe_number(request, "batch_size"),
+        "series": request.series,
+        "is_of_sweep": request.point is not None,
     }
 
 

@@ -21,6 +21,7 @@ from workbench.protocol.events import DataReady
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.log.event_log import first_of
+from workbench.runs.moved_data import data_now
 from workbench.runs.numbers import numbered_runs
 
 _MOST_LOOKED_AT = 20
@@ -64,6 +65,9 @@ def _marks_of(run: RunFolder, project: Project) -> SplitMarks:
 
 
 def _data_name(project: Project) -> tuple[str, str]:
-    """Which data a project is on: by name, so that a folder may be moved."""
-    spec = all_datasets().get(project.dataset.key)
-    return project.dataset.key, spec.name_of(project.dataset.params) if spec is not None else ""
+    """Which data a project is on: by name, so that a folder may be moved; by its new name where it
+    was renamed.
+    """
+    data = data_now(project.dataset)
+    spec = all_datasets().get(data.key)
+    return data.key, spec.name_of(data.params) if spec is not None else ""

@@ -28,6 +28,7 @@ from workbench.errors import RunFolderError
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.trained.evaluate import ImageSet
 from workbench.runs.folder import RunFolder
+from workbench.runs.moved_data import place_now
 from workbench.runs.store.kept_arrays import KeptArrays
 from workbench.runs.store.weights_file import Arrays, write_arrays
 
@@ -114,7 +115,11 @@ class ScoredImages:
         return frozenset(ids[at : at + 2 * _ID_BYTES] for at in range(0, len(ids), 2 * _ID_BYTES))
 
     def file(self, number: int) -> str:
-        """The file of an image; "" where it is in none."""
+        """The file of an image, where it is now; "" where it is in none."""
+        return place_now(self.kept_file(number))
+
+    def kept_file(self, number: int) -> str:
+        """The file of an image when it was evaluated; "" where it is in none."""
         if not len(self.lengths):
             return ""
         end = int(self._ends[number])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from workbench.core.checks.data import MissingData
+from workbench.core.checks.missing_data import absent_data
 from workbench.core.class_names import matched
 from workbench.core.params import check_all
 from workbench.core.projects.data_edits import PART_NAMES, DataEdits, PartName, read_edits
@@ -17,7 +20,7 @@ from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.core.training.split import TEST, TRAIN
 from workbench.datasets import all_datasets
-from workbench.errors import DatasetError
+from workbench.errors import DataNotFoundError, DatasetError
 from workbench.pictures.dataset_bundle import unpacked
 from workbench.pictures.edited import edited
 from workbench.pictures.prepare import (
@@ -29,6 +32,7 @@ from workbench.pictures.prepare import (
 )
 from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
+from workbench.runs.moved_data import params_now
 from workbench.runs.places import check_known
 from workbench.worker.input.part_classes import with_part_doubts
 from workbench.worker.input.value_range import as_trained, with_value_range
@@ -98,12 +102,37 @@ def load_source(
 
 
 def load_unedited(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
-    """Loads a source as it is; see `find_source` for errors."""
-    spec, checked = find_source(key, params)
-    check_known(Choice(key, checked))
+    """Loads a source as it is, from where its files are now; see `find_source` for errors.
+
+    Raises:
+        DataNotFoundError: there is nothing where they should be.
+    """
+    spec, chosen = find_source(key, params)
+    check_known(Choice(key, chosen))
+    checked = params_now(spec.params, chosen)
     ctx.progress(f"Loading {spec.name_of(checked)}")
-    loaded = with_part_doubts(spec.load(ctx, checked))
-    return with_value_range(loaded, checked, ctx)
+    try:
+        source = spec.load(ctx, checked)
+    except DatasetError as error:
+        raise _as_not_found(error, spec, checked) from error
+    return with_value_range(with_part_doubts(source), checked, ctx)
+
+
+def _as_not_found(error: DatasetError, spec: DatasetSpec, now: Mapping[str, Any]) -> DatasetError:
+    """The error of a source; as DataNotFoundError where nothing is at a path of it."""
+    absent = [each for each in absent_data(spec, now) if isinstance(each, MissingData)]
+    if not absent:
+        return error
+    path = absent[0].path
+    quoted = shlex.quote(path)
+    return DataNotFoundError(
+        error.what,
+        where=path,
+        received=error.received,
+        expected=error.expected,
+        fix="If it was moved or renamed, find it, in a terminal by "
+        f"`workbench data moved {quoted} NEW`: the runs trained on it use it again.",
+    )
 
 
 def edits_of(plain: Any) -> DataEdits:

@@ -316,7 +316,7 @@ class RunListPanel(QWidget):
         self._show_compare()
         chosen = [] if self._is_marking else self.selected()
         if len(chosen) == 1:
-            self._library.select(chosen[0].path)
+            self._library.select(chosen[0].path, by_user=True)
 
     def _on_eye(self, index: QModelIndex) -> None:
         run = index.data(SUMMARY_ROLE)
