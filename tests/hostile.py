@@ -1,7 +1,7 @@
 """Projects and run folders that name a stranger's address, and a window that is opened over them.
 
-`python -m tests.hostile PROJECT...` opens the real window over $WORKBENCH_HOME, opens each project,
-shows each view, lets the list of runs be read a few times, and ends.
+`python -m tests.hostile [--seconds N] PROJECT...` opens the real window over $WORKBENCH_HOME, opens
+each project, shows each view, lets the list of runs be read a few times, and ends after N seconds.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ def main(words: list[str]) -> int:
     from workbench.gui.shell.main_window import MainWindow
     from workbench.gui.views import all_views
 
-    started, lists = time.monotonic(), 0
+    started, lists, least_s = time.monotonic(), 0, 0.0
+    if words[:1] == ["--seconds"]:
+        least_s, words = float(words[1]), words[2:]
     to_open, to_show = list(words[1:]), list(all_views())
 
     def look() -> None:
@@ -130,7 +132,8 @@ def main(words: list[str]) -> int:
         elif lists < _LISTS:
             lists += not library._is_listing
             library.refresh()
-        if lists < _LISTS and time.monotonic() - started < _LONGEST_S:
+        seconds = time.monotonic() - started
+        if seconds < least_s or (lists < _LISTS and seconds < _LONGEST_S):
             QTimer.singleShot(500, look)
             return
         windows[0].close()

@@ -11,4 +11,10 @@ Where things are (the one-page map is ARCHITECTURE.md):
 
 from __future__ import annotations
 
+import os
+
+# Unless this is set before its import, ONNX Runtime (1.29 and later on Linux) sends telemetry.
+# Here, as each process of ours begins with this file, and those that it starts inherit it.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 __version__ = "0.1.0"

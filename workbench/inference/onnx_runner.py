@@ -100,7 +100,6 @@ def cross_entropy(logits: Values, labels: Labels) -> Values:
 def _session(model: bytes) -> Any:
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # what it refuses is raised as well
     # Threads that wait for work by spinning take the processor from those that decode images.

@@ -22,7 +22,7 @@ _IMPORT = ("import ", "from ")
 _STANDARD = ("argparse", "json", "pathlib", "sys")
 """Modules that every script needs..."""
 
-_SOMETIMES = ("runpy", "shutil", "subprocess", "tempfile")
+_SOMETIMES = ("os", "runpy", "shutil", "subprocess", "tempfile")
 """...and those that some need."""
 
 _THIRD_PARTY = ("import numpy", "from PIL")
@@ -110,7 +110,9 @@ def write_scripts(context: Any, path: Path) -> None:
     card: ModelCard = context.card
     reader: ExportReader = context.spec.reader
     texts = sections(reader.runtime.texts)
-    standard, imports, reading = _imports(texts[reader.section] if reader.section else "")
+    settings = texts.get(f"{reader.section}_settings", "")
+    section = texts[reader.section] if reader.section else ""
+    standard, imports, reading = _imports(section, settings)
     values = {
         "title": comment_text(card.title) or "A network",
         "file": comment_text(path.name),
@@ -121,6 +123,7 @@ def write_scripts(context: Any, path: Path) -> None:
         "setup": reader.runtime.setup,
         "start": reader.runtime.start,
         "standard_imports": standard,
+        "settings": settings and f"{settings.strip()}\n\n",
         "imports": imports,
         "image_reader": reader_source(),
         **reader.values(context, path),
@@ -130,14 +133,15 @@ def write_scripts(context: Any, path: Path) -> None:
         path.with_name(name).write_text(fill(texts[section], values), encoding="utf-8")
 
 
-def _imports(section: str) -> tuple[str, str, str]:
+def _imports(section: str, settings: str) -> tuple[str, str, str]:
     """The imports of a script from Python's library, and the others: those with which a section
     begins, and those of all scripts, as formatters sort them; and the rest of the section.
+    `settings` come before the others.
     """
     lines = section.splitlines(keepends=True)
     number = next((n for n, line in enumerate(lines) if not line.startswith(_IMPORT)), len(lines))
     rest = "".join(lines[number:]).lstrip("\n")
-    needed = [name for name in _SOMETIMES if f"{name}." in rest]
+    needed = [name for name in _SOMETIMES if f"{name}." in settings + rest]
     standard = {f"import {name}" for name in (*_STANDARD, *needed)}
     others = {line.rstrip() for line in lines[:number]}
     for line in reader_imports():
