@@ -8,7 +8,8 @@ trap 'rm -rf "$tool"' EXIT
 "$(find_python)" -m venv "$tool" && "$tool/bin/pip" install --quiet uv
 cd "$project"
 compile() { "$tool/bin/uv" pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@"; }
-compile --universal pyproject.toml --extra full -o packaging/requirements.lock
+printf '%s\n' 'hatchling>=1.25' >"$tool/build.in"  # installs the checkout itself
+compile --universal pyproject.toml "$tool/build.in" --extra full -o packaging/requirements.lock
 # What LiteRT needs: later ones are for Python 3.10 at most, which uv does not look at.
 printf '%s\n' 'backports-strenum<1.3' >"$tool/dev.in"
 compile --universal --constraint "$tool/dev.in" pyproject.toml --extra full --group dev -o packaging/requirements-dev.lock

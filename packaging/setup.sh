@@ -83,9 +83,10 @@ make_venv() {
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv" || die "The environment could not be made."
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" \
         || die "Python packages could not be installed; see the lines above."
-    # The project itself is used from where it is.
-    printf '%s\n' "$project" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/workbench-source.pth"
-    cp "$project/packaging/workbench" "$venv/bin/workbench"
+    # The project itself is installed, and used from where it is.
+    rm -f "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/workbench-source.pth"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable "$project" \
+        || die "Workbench could not be installed; see the lines above."
     printf '%s\n' "$wanted" >>"$stamp"
 }
 

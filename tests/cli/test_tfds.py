@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from workbench.parts import TFDS
+
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ["clouds", "grass"]
 
@@ -87,6 +89,6 @@ def test_the_package_missing_names_the_line_that_installs_it(tmp_path):
         check=False,
     )
     assert checked.returncode == 3, checked.stderr
-    assert 'pip install "model-workbench[tfds]"' in checked.stderr
+    assert TFDS.install_command in checked.stderr
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert "tfds" in extras["optional-dependencies"]

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from workbench.errors import PictureError
+from workbench.parts import HEIC
 from workbench.pictures.decode import MAX_PIXELS, decode_picture, decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.portable.signatures import sniff
@@ -301,4 +302,4 @@ def test_heic_photos_are_read_where_their_decoder_is_installed(shared_data):
         return
     with pytest.raises(PictureError, match="not an image that can be read") as caught:
         decode_picture(photo)
-    assert 'pip install "model-workbench[heic]"' in caught.value.fix
+    assert HEIC.install_command in caught.value.fix

@@ -38,7 +38,8 @@ from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
 from workbench.errors import RunError, WorkbenchError
-from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
+from workbench.hardware.tpu_host import TpuHost, packages_problem
+from workbench.parts import installed_version
 from workbench.processes.child import Child, end_words
 from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
 from workbench.runs.control import request_pause, request_stop, send_command
@@ -138,7 +139,8 @@ class FirstRun:
         return Step(name, level, ran=True, ok=ok, result=result, seconds=seconds)
 
     def _versions(self) -> str:
-        words = ", ".join(f"{name} {installed(name)}" for name in _PACKAGES if installed(name))
+        found = {name: installed_version(name) for name in _PACKAGES}
+        words = ", ".join(f"{name} {version}" for name, version in found.items() if version)
         problem = packages_problem()
         if self.target.key == TPU.key and problem is not None:
             raise problem

@@ -9,13 +9,13 @@ from workbench.core.specs import ExportRuntime
 from workbench.parts import Part
 
 
-def python_runtime(module: str, package: str, part: Part | None = None) -> ExportRuntime:
+def python_runtime(module: str, package: str, part: Part) -> ExportRuntime:
     """The runtime that is a module.
 
     Args:
         module: Its name.
         package: What has it, for `pip install`.
-        part: The part of Workbench that brings the package; None for a package of its own.
+        part: The part of Workbench that brings the package.
     """
 
     def missing() -> str:
@@ -26,7 +26,7 @@ def python_runtime(module: str, package: str, part: Part | None = None) -> Expor
         name=module,
         package=package,
         missing=missing,
-        install=lambda: part.install_command if part else f"pip install {package}",
+        install=lambda: part.install_command,
         command=lambda: (sys.executable, "-P"),
         child="reader_child.py",
         texts="classify.txt",

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.exports._python_runtime import python_runtime
+from workbench.parts import KERAS2
 from workbench.programs.network import layer_lines, names_of, output_of, without
 
 
@@ -45,7 +46,7 @@ SPEC = ExportSpec(
     order=2,
     write=_write,
     reader=ExportReader(
-        runtime=python_runtime("tf_keras", "tf_keras"),
+        runtime=python_runtime("tf_keras", "tf_keras", KERAS2),
         section="keras2_weights",
         values=_values,
         needs_tensorflow=True,

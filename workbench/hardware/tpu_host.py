@@ -12,17 +12,21 @@ import grp
 import importlib.util
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from workbench.errors import TpuError
+from workbench.parts import install_line, installed_version
 
-PINNED = "tensorflow-tpu==2.19.1 keras==3.15.1"
+PINNED = (
+    ("tensorflow-tpu==2.19.1", "libtpu==0.0.10", "keras==3.15.1")
+    if sys.version_info < (3, 13)
+    else ("tensorflow-tpu==2.20.0", "libtpu==0.0.31", "keras==3.15.1")  # 2.19 ends at Python 3.12
+)
 """What trains on a TPU; without the numbers pip installs a libtpu that ends the process."""
 
-_INSTALL = f"Install the pinned packages: pip install {PINNED}"
 _VENDOR = "0x1ae0"  # Google's number on the PCI bus
 _GENERATIONS = {
     "0x0027": "v3",  # v2 has the same number
@@ -194,12 +198,13 @@ def _group_of(path: Path) -> str:
         return str(number)
 
 
-def installed(name: str) -> str:
-    """The version of an installed package, "" where there is none; nothing is imported."""
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
+def _install() -> str:
+    """What installs the pinned packages here. TensorFlow for processors is in the same folder as
+    the one for TPUs, and would be left over in parts.
+    """
+    stock = [name for name in ("tensorflow", "tensorflow-cpu") if installed_version(name)]
+    first = f"{sys.executable} -m pip uninstall -y {' '.join(stock)} && " if stock else ""
+    return f"Install the pinned packages: `{first}{install_line(PINNED)}`."
 
 
 def packages_problem(
@@ -214,19 +219,20 @@ def packages_problem(
         tensorflow_tpu: Its version; the one that is installed where None.
         libtpu: Likewise.
     """
-    tensorflow_tpu = installed("tensorflow-tpu") if tensorflow_tpu is None else tensorflow_tpu
-    libtpu = installed("libtpu") if libtpu is None else libtpu
+    if tensorflow_tpu is None:
+        tensorflow_tpu = installed_version("tensorflow-tpu")
+    libtpu = installed_version("libtpu") if libtpu is None else libtpu
     if not tensorflow_tpu:
-        stock = installed("tensorflow") or installed("tensorflow-cpu")
+        stock = installed_version("tensorflow") or installed_version("tensorflow-cpu")
         return TpuError(
             "The TensorFlow installed here has no TPU support.",
             where="tensorflow-tpu",
             received=f"tensorflow {stock}" if stock else "no TensorFlow",
             expected="tensorflow-tpu 2.19.1, in its own environment",
-            fix=_INSTALL,
+            fix=_install(),
         )
     if not libtpu:
-        return TpuError("libtpu, the TPU driver, is not installed.", fix=_INSTALL)
+        return TpuError("libtpu, the TPU driver, is not installed.", fix=_install())
     expected = _expected_libtpu(_numbers(tensorflow_tpu), _numbers(libtpu))
     if not expected:
         return None
@@ -236,7 +242,7 @@ def packages_problem(
         where="libtpu",
         received=libtpu,
         expected=expected,
-        fix=_INSTALL,
+        fix=_install(),
     )
 
 

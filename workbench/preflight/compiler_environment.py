@@ -14,8 +14,7 @@ import platform
 import shutil
 import sys
 import zipfile
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +25,8 @@ from workbench.core.format import bytes_text
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
-from workbench.errors import DeadlineError, InputError, RunError, SaveError, UsageError
-from workbench.processes.child import Child, end_words
+from workbench.errors import InputError, SaveError, UsageError
+from workbench.processes.installing import Check, OnProgress, run_to_end
 from workbench.runs.home import cache_home, made_cache
 
 DOWNLOAD_BYTES = 347_000_000
@@ -36,10 +35,6 @@ _ROOM = 300_000_000  # beside it, so that the disk is not full afterwards
 _DOWNLOAD_S, _INSTALL_S, _MAKE_S = 3600.0, 900.0, 300.0
 _LICENSES = ("LICENSE", "LICENSE.txt", "LICENCE")
 _LONGEST_LICENSE = 200_000
-_LAST_LINES = 6
-
-OnProgress = Callable[[str], None]
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -254,7 +249,7 @@ class CompilerEnvironment:
         """Makes a new, empty Python environment under a temporary name."""
         self._remove(self._making)
         on_progress("Creating a Python environment")
-        _run(
+        run_to_end(
             [sys.executable, "-I", "-m", "venv", str(self._making)],
             "The Python environment could not be created.",
             deadline_s=_MAKE_S, on_progress=lambda line: None, check=check,
@@ -270,7 +265,7 @@ class CompilerEnvironment:
         on_progress: OnProgress,
         check: Check,
     ) -> None:
-        _run(
+        run_to_end(
             [str(self._making / "bin" / "python"), "-I", "-m", "pip", *words,
              "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
              "--only-binary", ":all:", "--require-hashes", "--requirement", str(self._lock)],
@@ -304,28 +299,3 @@ def _opened(wheel: Path) -> Iterator[zipfile.ZipFile]:
             received=str(error)[:200],
             fix="Remove it with `workbench compiler remove` and download it again.",
         ) from error
-
-
-def _run(
-    command: list[str],
-    what: str,
-    *,
-    deadline_s: float,
-    on_progress: OnProgress,
-    check: Check,
-    fix: str,
-) -> None:
-    """Runs a program to its end, and reports each line that it prints."""
-    last: deque[str] = deque(maxlen=_LAST_LINES)
-    try:
-        with Child(command, name="it", order=b"", check=check, has_merged_errors=True) as child:
-            for line in child.lines(deadline_s=deadline_s):
-                if text := line.decode("utf-8", "replace").strip():
-                    last.append(text)
-                    on_progress(text)
-            code = child.exit_code()
-    except DeadlineError as error:
-        raise RunError(what, where=command[0], received=error.what, fix=fix) from error
-    if code != 0:
-        words = "\n".join(last) or f"it {end_words(code)}"
-        raise RunError(what, where=command[0], received=words, fix=fix)

@@ -11,6 +11,7 @@ from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError
 from workbench.host.chips import gpus
+from workbench.parts import CUDA
 
 _DEVICES = TextParam(
     key="devices",
@@ -68,7 +69,7 @@ def _connect(tf: Any, params: Params) -> Any:
             "TensorFlow finds no GPU.",
             where="gpu",
             received="TensorFlow without CUDA, or an incompatible driver",
-            fix='Install it with CUDA: pip install "tensorflow[and-cuda]"',
+            fix=f"Install CUDA: `{CUDA.install_command}`. The driver comes from the system.",
         )
     if count == 1:
         return tf.distribute.OneDeviceStrategy("/gpu:0")

@@ -12,6 +12,8 @@ from tests.gui.views.scripted import cat
 from workbench.gui.classify.sources import webcam
 from workbench.gui.classify.webcam import multimedia as parts
 from workbench.gui.classify.webcam.live import MAX_PX, LiveFrames
+from workbench.gui.kit.working_dialog import InstallDialog
+from workbench.parts import WEBCAM, Part
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.messages import Done, Failed
@@ -114,17 +116,23 @@ def test_without_package_or_camera_the_menu_gives_the_reason(ready, monkeypatch,
 
     module = type("Module", (), {"QMediaDevices": NoDevices}) if is_installed else None
     monkeypatch.setattr(parts, "multimedia", lambda: module)
-    reason = parts.NO_CAMERA if is_installed else parts.NOT_INSTALLED
+    monkeypatch.setattr(Part, "is_installed", property(lambda _part: is_installed))
+    reason = parts.webcam_reason()
     menu = ready.panels["classify_pictures"].drop.more.menu()
     menu.aboutToShow.emit()
     action = next(each for each in menu.actions() if each.text().startswith("Webcam…"))
-    assert not action.isEnabled()
+    assert action.isEnabled() != is_installed  # what is missing can be installed
     why = "No camera was found" if is_installed else "Qt Multimedia is not installed"
     assert action.text() == f"Webcam… — {why}"
     assert menu.toolTipsVisible()
     assert action.toolTip().replace("&nbsp;", " ").find(reason[:20]) >= 0
     ready.state.source_chosen.emit("webcam")
-    assert ready.wait.text() == reason
+    if is_installed:
+        assert ready.wait.text() == reason
+        return
+    dialog = ready.window().findChild(InstallDialog)
+    assert dialog.line.text() == WEBCAM.install_command
+    dialog.reject()
 
 
 # a camera of Qt's kind, without a device --------------------------------------------------------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+import importlib.machinery
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ from tests.looks import flaws_of
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.map.points import blended, class_color, class_colors, stamp_points
+from workbench.gui.kit.working_dialog import InstallDialog
+from workbench.parts import UMAP
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.image_map import MapImages
@@ -237,14 +241,22 @@ def test_a_map_is_computed_with_progress_and_can_be_canceled(show, pets_run, mea
     assert len(panel.shown) == 20
 
 
-def test_umap_is_offered_where_it_is_installed_alone(mapped):
+def test_umap_is_installed_from_its_line_where_it_is_missing(mapped, monkeypatch, qtbot):
+    monkeypatch.setitem(sys.modules, "umap", None)
     _, panel = mapped
+    panel._offer_umap()
     at = panel.method.findData("umap")
-    has_umap = importlib.util.find_spec("umap") is not None
-    assert panel.method.model().item(at).isEnabled() == has_umap
-    if not has_umap:
-        assert "not installed" in panel.method.itemText(at)
-        assert "umap-learn" in panel.method.itemData(at, Qt.ItemDataRole.ToolTipRole)
+    assert panel.method.itemText(at) == "UMAP (not installed)"
+    panel.method.setCurrentIndex(at)
+    panel.method.activated.emit(at)
+    assert panel.method.currentData() == "pca"
+    dialog = panel.window().findChild(InstallDialog)
+    assert dialog.part is UMAP
+    monkeypatch.setitem(sys.modules, "umap", types.ModuleType("umap"))
+    sys.modules["umap"].__spec__ = importlib.machinery.ModuleSpec("umap", None, origin="here")
+    dialog.installed.emit()
+    assert panel.method.itemText(at) == "UMAP"
+    dialog.reject()
 
 
 def test_a_damaged_map_is_named_and_can_be_computed_again(show, pets_run, qtbot, pets):

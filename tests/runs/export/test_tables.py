@@ -11,6 +11,7 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, SaveError, UsageError
+from workbench.parts import PARQUET
 from workbench.runs.export.tables import csv_bytes, csv_cells, export_curves
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import EventWriter
@@ -86,7 +87,7 @@ def test_parquet_without_pyarrow_says_how_to_get_it(finished, tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="pyarrow") as refused:
         export_curves(finished, tmp_path / "out.parquet")
-    assert "model-workbench[parquet]" in refused.value.fix
+    assert PARQUET.install_command in refused.value.fix
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -115,4 +115,4 @@ def test_without_a_compiler_the_line_that_installs_one_is_named(monkeypatch):
     error = missing_runtime(run_exports()["c"])
     assert isinstance(error, InputError)
     assert "a C compiler" in error.what
-    assert "apt install gcc libc6-dev" in error.fix
+    assert "sudo apt-get install -y gcc libc6-dev" in error.fix

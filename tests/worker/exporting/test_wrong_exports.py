@@ -12,6 +12,7 @@ from tests.worker.conftest import chain
 from tests.worker.exporting.conftest import SHAPE, make_run, request
 from tests.worker.exporting.swapped import swap_weights
 from workbench.errors import DatasetError, InputError, SaveError
+from workbench.parts import LITERT
 from workbench.runs.store.exports import read_exports
 from workbench.worker.requests.exporting import export, handler
 
@@ -123,7 +124,7 @@ def test_a_runtime_that_is_not_installed_is_named_with_its_line(job, colors, mon
     monkeypatch.setitem(sys.modules, "ai_edge_litert", None)
     with pytest.raises(InputError, match="ai-edge-litert") as caught:
         export(job, request(colors, "litert", tmp_path / "m.tflite"))
-    assert 'pip install "model-workbench[litert]"' in caught.value.fix
+    assert LITERT.install_command in caught.value.fix
 
 
 def test_without_test_images_noise_is_compared_and_int8_refused(job, tmp_path):

@@ -16,6 +16,7 @@ from workbench.gui.classify.test_set_picker import TestSetPicker
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.parts import part_to_install
 
 _DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
 _LEAST_RESULTS_PX = 240
@@ -154,7 +155,7 @@ class PicturesPanel(QWidget):
         for spec in _specs(is_button=False):
             reason = self.sources[spec.key].reason()
             action = menu.addAction(_with_reason(spec.text, reason))
-            action.setEnabled(not reason)
+            action.setEnabled(not reason or part_to_install(reason) is not None)
             action.setToolTip(plain_tip(reason or spec.tip))
             action.triggered.connect(
                 lambda _=False, key=spec.key: self._state.source_chosen.emit(key)

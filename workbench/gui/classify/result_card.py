@@ -15,6 +15,7 @@ from workbench.gui.kit.fonts import heading_font
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_to
 from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.working_dialog import InstallLink
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
 
@@ -113,6 +114,8 @@ class ResultCard(QFrame):
         self.reason.setFont(theme.font(14, tabular=True))
         self.truth = ElidedLabel()
         self.message = plain_label(role="dim", wrap=True)
+        self.install = InstallLink()
+        self.install.installed.connect(self._classify_again)
         self.bars = ScoreBars(theme)
         self.classes = self.bars.in_scroll_area()
         self._build()
@@ -139,6 +142,7 @@ class ResultCard(QFrame):
             Gap(6),
             self.classes,
             self.message,
+            row(self.install, STRETCH),
             STRETCH,
         )
         answer = column(*lines, spacing=4)
@@ -155,6 +159,7 @@ class ResultCard(QFrame):
         self.truth.hide()
         self.bars.set_scores([])
         self.classes.hide()
+        self.install.hide()
         self.message.setText("Drop a picture: the most likely classes appear here.")
         self.message.show()
 
@@ -191,6 +196,7 @@ class ResultCard(QFrame):
         self.classes.setVisible(is_read)
         self.message.setText(answer.blind)
         self.message.setVisible(bool(answer.blind) or not is_read)
+        self.install.offer(answer.error.fix if answer.error is not None else "")
         self._show_truth(entry)
         if answer.error is not None:
             self._show_error(answer.error)
@@ -225,6 +231,11 @@ class ResultCard(QFrame):
         self._say("Cannot be read", "")
         what = f"{error.what.rstrip('.')}: {error.received}." if error.received else error.what
         self.message.setText(" ".join(filter(None, (what, error.fix))))
+
+    def _classify_again(self) -> None:
+        """What could not be read is read now."""
+        if self.entry is not None:
+            self._state.classify([self.entry.answer.file])
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
         words = entry.label_words()

@@ -23,6 +23,7 @@ from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
+from workbench.gui.kit.working_dialog import InstallLink
 from workbench.protocol.describe_data import DataDescription
 
 _MAX_BAD_SHOWN = 200
@@ -88,7 +89,10 @@ class DataContentsPanel(QScrollArea):
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
         self._rows = []
-        self._show(TextBox("problem", error.what, error_text(error)), STRETCH)
+        link = InstallLink()
+        link.installed.connect(self._state.rescan)
+        self._show(TextBox("problem", error.what, error_text(error)), link, STRETCH)
+        link.offer(error.fix)
 
     def show_description(self, description: DataDescription) -> None:
         """Shows what the source holds."""

@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMessageBox, QWidget
 
 from workbench.errors import WorkbenchError
+from workbench.gui.kit.working_dialog import InstallDialog
+from workbench.parts import part_to_install
 
 _FIELD_PX = 420
 """Width of a field for a line of text."""
@@ -48,7 +50,15 @@ def show_error(parent: QWidget | None, error: WorkbenchError) -> None:
     """Shows what happened and what to do, the details folded, and waits for OK."""
     box = make_box(parent, QMessageBox.Icon.Warning, error.what, error.fix)
     box.setDetailedText(error_details(error))
+    part = part_to_install(error.fix)
+    if part is None:
+        box.exec()
+        return
+    box.addButton(QMessageBox.StandardButton.Close)
+    install = box.addButton(f"Install {part.library}…", QMessageBox.ButtonRole.ActionRole)
     box.exec()
+    if box.clickedButton() is install:
+        InstallDialog(part, parent).exec()
 
 
 def show_notice(parent: QWidget | None, what: str, more: str = "") -> None:

@@ -16,7 +16,6 @@ import re
 import stat
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -252,9 +251,8 @@ def _kind(data: bytes, *, is_tga: bool) -> str:
     )
 
 
-@cache
 def _has_heif() -> bool:
-    """Whether HEIC photos can be decoded: by pillow-heif, where that is installed."""
+    """Whether HEIC photos can be decoded: by pillow-heif, where that is installed by now."""
     try:
         heif = importlib.import_module("pillow_heif")
     except ImportError:

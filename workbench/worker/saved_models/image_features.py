@@ -23,9 +23,10 @@ from workbench.core.image_map import (
 )
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.specs import LoadContext
-from workbench.errors import RunError, RunFolderError, UsageError
+from workbench.errors import RunError, RunFolderError
 from workbench.inference.answers import Answers, joined_results, results_of
 from workbench.inference.runner import Runner
+from workbench.parts import UMAP
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
@@ -83,7 +84,7 @@ def made_map(
         DatasetError: the images are gone, or are of other classes.
         LinkFoundError, SaveError: it cannot be written.
         RunError: the model has no hidden layer, or its outputs are not finite.
-        UsageError: UMAP is not installed.
+        MissingPartError: UMAP is not installed.
     """
     if method == "umap":
         _umap()  # before anything is computed
@@ -213,19 +214,10 @@ def _joined(parts: list[ScoredImages]) -> ScoredImages:
 
 
 def _umap() -> Any:
-    """UMAP, a package that users may add.
+    """UMAP, a package that users may add; MissingPartError where it is not installed."""
+    UMAP.require()
+    import umap
 
-    Raises:
-        UsageError: it is not installed.
-    """
-    try:
-        import umap
-    except ImportError as error:
-        raise UsageError(
-            "UMAP is not installed.",
-            received=str(error)[:200],
-            fix="Install the package umap-learn beside Workbench, or use PCA.",
-        ) from error
     return umap
 
 

@@ -18,6 +18,7 @@ from workbench.core.specs import EXPORT_GROUPS
 from workbench.exports import run_exports
 from workbench.gui.kit import file_dialogs
 from workbench.gui.train.exporting.action import ExportAction
+from workbench.parts import CLASSIFY, TRAIN
 from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
 WRONG = msgspec.structs.replace(
@@ -83,7 +84,7 @@ def test_a_format_without_its_runtime_has_the_line_that_installs_it(show, run, m
     dialog = show(run)
     dialog.formats.select("onnx")
     assert not dialog.export.isEnabled()
-    assert 'pip install "model-workbench[classify]"' in dialog.summary.text()
+    assert CLASSIFY.install_command in dialog.summary.text()
     line = dialog.formats.currentItem()
     assert line.text(1) == "“ONNX” needs onnxruntime, which is not installed."
     assert line.foreground(0).color().name() == dialog.formats._theme.colors.faint
@@ -95,7 +96,7 @@ def test_without_tensorflow_no_format_is_written(show, run, monkeypatch):
     for key in run_exports():
         dialog.formats.select(key)
         assert not dialog.export.isEnabled()
-        assert 'pip install "model-workbench[train]"' in dialog.summary.text()
+        assert TRAIN.install_command in dialog.summary.text()
 
 
 def test_what_is_kept_is_shown_and_what_disagrees_is_red_in_both_themes(show, run, context):

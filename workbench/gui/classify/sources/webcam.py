@@ -6,6 +6,8 @@ from workbench.errors import UsageError
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
 from workbench.gui.classify.webcam.dialog import WebcamDialog
 from workbench.gui.classify.webcam.multimedia import cameras, multimedia, webcam_reason
+from workbench.gui.kit.working_dialog import install_part
+from workbench.parts import part_to_install
 
 
 class Webcam(PictureSource):
@@ -23,11 +25,18 @@ class Webcam(PictureSource):
             return
         found = cameras()
         if not found:
-            self.state.failed.emit(UsageError(self.reason()))
+            self._refuse(self.reason())
             return
         self.dialog = WebcamDialog(self.state, multimedia(), found, self.owner.window())
         self.dialog.destroyed.connect(self._forget)
         self.dialog.show()
+
+    def _refuse(self, reason: str) -> None:
+        part = part_to_install(reason)
+        if part is None:
+            self.state.failed.emit(UsageError(reason))
+        else:
+            install_part(part, self.owner).installed.connect(self.begin)
 
     def _forget(self) -> None:
         self.dialog = None

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
+from workbench.parts import WEBCAM
+
 _NAME = "PySide6.QtMultimedia"
-NOT_INSTALLED = "Qt Multimedia is not installed: pip install PySide6-Addons adds it."
 NO_CAMERA = "No camera was found. Connect one, or allow access to it in the settings of the system."
 
 
-@cache
 def multimedia() -> Any:
     """The module; None where it is not installed, or cannot be loaded."""
-    if find_spec(_NAME) is None:
-        return None
+    return _module() if WEBCAM.is_installed else None
+
+
+@cache
+def _module() -> Any:
     try:
         return import_module(_NAME)
     except ImportError:  # its libraries are missing, or of another version
@@ -35,5 +37,5 @@ def cameras() -> list[Any]:
 def webcam_reason() -> str:
     """Why there is no picture of a camera; "" where there is one."""
     if multimedia() is None:
-        return NOT_INSTALLED
+        return f"{WEBCAM.library} is not installed. {WEBCAM.install_words}."
     return "" if cameras() else NO_CAMERA

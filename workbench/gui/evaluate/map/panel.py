@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPixmap, QStandardItemModel
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
 
 from workbench.core.format import count, plural, share
@@ -40,7 +39,9 @@ from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.working_dialog import install_part
 from workbench.gui.plots.figure_file import figure_file
+from workbench.parts import UMAP
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.export.score_tables import image_map_csv
 from workbench.runs.store.image_scores import Numbers
@@ -52,7 +53,6 @@ NOT_YET = (
     "each other. Wrong labels and mistakes stand out."
 )
 HOW = "Draw a line around points to see their images. Shift+drag moves, the wheel zooms."
-_UMAP_TIP = "UMAP needs the package umap-learn, which is not installed beside Workbench."
 
 
 class MapPanel(Box):
@@ -131,14 +131,9 @@ class MapPanel(Box):
         self.cancel.hide()
 
     def _offer_umap(self) -> None:
-        """UMAP is a package that users may add: without it, its line says so."""
-        if importlib.util.find_spec("umap") is not None:
-            return
-        at, model = self.method.findData("umap"), self.method.model()
-        self.method.setItemText(at, "UMAP (not installed)")
-        self.method.setItemData(at, _UMAP_TIP, Qt.ItemDataRole.ToolTipRole)
-        if isinstance(model, QStandardItemModel):
-            model.item(at).setEnabled(False)
+        """UMAP is a package that users may add: without it, its line says so and installs it."""
+        words = "" if UMAP.is_installed else " (not installed)"
+        self.method.setItemText(self.method.findData("umap"), f"UMAP{words}")
 
     def _connect(self) -> None:
         maps = self.maps
@@ -206,6 +201,10 @@ class MapPanel(Box):
         if found is None:
             return
         method: MapMethod = self.method.currentData()
+        if method == "umap" and not UMAP.is_installed:
+            self.method.setCurrentIndex(self.method.findData(self.choice.method))
+            install_part(UMAP, self).installed.connect(self._offer_umap)
+            return
         if method not in found.found.points:
             self.maps.compute(method)
             self.method.setCurrentIndex(self.method.findData(self.choice.method))

@@ -25,6 +25,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.messages import error_details, show_error
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.working_dialog import InstallLink
 from workbench.gui.train.exporting.format_list import FormatList
 from workbench.gui.train.exporting.place import (
     FolderName,
@@ -74,6 +75,7 @@ class ExportDialog(QDialog):
         head: Title and help.
         formats: The formats; one is chosen.
         summary: What it is for, or what it lacks.
+        install: Installs what it lacks, where that is a part of Workbench.
         ready: Whether a ready folder is written.
         name: Of the folder, where one is written.
         table: The exports there are.
@@ -110,6 +112,7 @@ class ExportDialog(QDialog):
         self.head = DialogHead("Export a trained model", _EXPLANATION, "exporting")
         self.formats = FormatList(theme, self._specs)
         self.summary = plain_label(role="dim", wrap=True)
+        self.install = InstallLink()
         self.ready = QCheckBox(_READY)
         self.name = FolderName()
         self.table = ProofTable(theme)
@@ -130,7 +133,7 @@ class ExportDialog(QDialog):
         name.setFont(ui_font(weight=600))
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.ready.setToolTip(_READY_TIP)
-        for each in (self.details, self.folder, self.stop):
+        for each in (self.install, self.details, self.folder, self.stop):
             each.setAutoDefault(False)
         self.export.setDefault(True)
         parts = (
@@ -138,6 +141,7 @@ class ExportDialog(QDialog):
             name,
             (self.formats, 3),
             self.summary,
+            row(self.install, STRETCH),
             row(self.ready, (self.name, 1), spacing=24),
             plain_label("Exports of this run", role="heading"),
             self.nothing,
@@ -156,6 +160,7 @@ class ExportDialog(QDialog):
         self.table.row_picked.connect(self._show_picked)
         self.details.clicked.connect(self._show_details)
         self.folder.clicked.connect(self._show_in_folder)
+        self.install.installed.connect(self._look_for_runtimes)
         self.export.clicked.connect(self._on_export)
         self.stop.clicked.connect(self.reject)
 
@@ -170,6 +175,7 @@ class ExportDialog(QDialog):
         lack = self._lacking.get(spec.key)
         self.summary.setText(f"{lack.what} {lack.fix}" if lack is not None else spec.summary)
         set_role(self.summary, "warning" if lack is not None else "dim")
+        self.install.offer(lack.fix if lack is not None else "")
         self.export.setEnabled(lack is None and not is_busy)
         self.ready.setEnabled(spec.reader is not None)
         self.name.propose(self._proposed(is_folder=True))

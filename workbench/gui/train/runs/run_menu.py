@@ -91,6 +91,6 @@ def _add_exports(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         exports.addSeparator()
     for suffix, words in CURVE_FORMATS.items():
         lacks = suffix == "parquet" and not can_write_parquet()
-        text = f"{words} (needs the package pyarrow)" if lacks else f"{words}…"
-        can_write = run.epochs_done > 0 and not lacks
+        text = f"{words} (pyarrow is not installed)…" if lacks else f"{words}…"
+        can_write = run.epochs_done > 0
         add(f"curves:{suffix}", text, to=exports, is_enabled=can_write)
