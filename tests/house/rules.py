@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, imports, sizes, words
+from tests.house import contracts, errors, foreign, imports, sizes, words
 from tests.house.sources import Module
 
 
@@ -39,6 +39,7 @@ RULES = (
     Rule("import circles", imports.circles),
     Rule("private imports between packages", imports.private_imports),
     Rule("packages missing in import contracts", contracts.gaps),
+    Rule("files read in another way than by core.storage.foreign_file", foreign.other_ways),
     Rule("swallowed errors", errors.swallowed),
     Rule("words that the style replaces", words.replaced_words),
 )

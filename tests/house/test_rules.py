@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house import contracts, errors, imports, sizes, words
-from tests.house.sources import Module, read_modules
+from tests.house import contracts, errors, foreign, imports, sizes, words
+from tests.house.sources import Module, modules, read_modules
 
 
 def module(name: str, text: str, *, is_package: bool = False) -> Module:
@@ -82,6 +82,50 @@ def test_the_function_that_returns_none_for_any_error_is_found():
 def test_an_error_that_is_looked_at_or_named_is_not(body):
     found = errors.swallowed([module("workbench.a", body)])
     assert not [line for line in found if line.startswith("workbench/a.py")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "path.read_text()",
+        "path.read_text(encoding='utf-8')",
+        "(folder / NAME).read_bytes()",
+        "open(path)",
+        "open(path, 'rb')",
+        "path.open('rb')",
+        "path.open(encoding='utf-8', newline='')",
+        "os.open(path, os.O_RDONLY | os.O_CLOEXEC)",
+        "np.load(path, allow_pickle=False)",
+        "np.memmap(path, '<u4', 'r')",
+        "zipfile.ZipFile(path)",
+        "tarfile.open(path, 'r:*')",
+    ],
+)
+def test_another_way_to_read_a_file_is_found(call):
+    found = foreign.other_ways([module("workbench.a", f"def f(path):\n    return {call}\n")])
+    assert [line.partition(": line")[0] for line in found] == ["workbench/a.py: f"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "open_foreign(path)",
+        "path.open('wb')",
+        "dialog.open()",
+        "archive.open(member)",
+        "clipboard.read_text(text)",
+        "resource_path(name).read_text(encoding='utf-8')",
+        "os.open(path, os.O_WRONLY | os.O_CREAT)",
+        "zipfile.ZipFile(path, 'w', zipfile.ZIP_STORED)",
+        "np.load(io.BytesIO(data))",
+    ],
+)
+def test_the_one_way_and_writing_are_not(call):
+    assert foreign.other_ways([module("workbench.a", f"x = {call}")]) == []
+
+
+def test_each_exception_for_reading_is_needed():
+    assert foreign.unused(modules()) == []
 
 
 def test_circles_are_found_also_where_only_types_are_imported():

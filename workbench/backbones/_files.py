@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.assets import resource_path, resources_folder
 from workbench.core.specs import BackboneSpec, BundledWeights, DownloadedWeights
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.core.storage.save import save_bytes
 from workbench.downloads.download import Download, Progress, keras_folder
 from workbench.downloads.fetch import fetch, fetch_unknown
@@ -97,13 +98,16 @@ def _kept_at(weights: DownloadedWeights) -> Path:
     return keras_folder("models") / weights.file_name
 
 
+_MAX_RECORD_BYTES = 1024
+
+
 def _record_of(path: Path) -> Path:
     return path.with_name(path.name + _RECORD_SUFFIX)
 
 
 def _recorded(path: Path) -> str:
     try:
-        return _record_of(path).read_text(encoding="ascii", errors="replace").strip()
+        return read_foreign(_record_of(path), _MAX_RECORD_BYTES).decode("ascii", "replace").strip()
     except FileNotFoundError:  # put here by hand, or by Keras
         return ""
 
@@ -122,5 +126,5 @@ def _check(spec: BackboneSpec, path: Path, checksum: str, *, fix: str) -> None:
 
 def _file_checksum(path: Path, *, is_md5: bool = False) -> str:
     """sha256 of a file, or md5; raises WeightsError where it cannot be read."""
-    with os_errors_as(WeightsError, "The file cannot be read.", path), path.open("rb") as file:
+    with os_errors_as(WeightsError, "The file cannot be read.", path), open_foreign(path) as file:
         return hashlib.file_digest(file, "md5" if is_md5 else "sha256").hexdigest()

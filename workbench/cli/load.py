@@ -10,6 +10,7 @@ from workbench.cli._output import print_json, report
 from workbench.cli._outside import keep_listed
 from workbench.cli._service import ask
 from workbench.core.projects.project_file import project_text, read_project
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.errors import InputError, WorkbenchError, os_errors_as
 from workbench.protocol.messages import Done
 from workbench.protocol.weights import WEIGHTS_ENDINGS, LoadFindings, LoadWeights
@@ -97,7 +98,7 @@ def _names(text: str) -> list[str]:
         return [name.strip() for name in text.split(",")] if text else []
     with os_errors_as(InputError, "The class names cannot be read.", path):
         try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            lines = read_foreign(path, SMALL_BYTES).decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
             raise InputError(
                 "The class names cannot be read.", where=str(path), received=str(error)

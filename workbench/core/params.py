@@ -6,6 +6,7 @@ lists). `check(value)` returns the value in its canonical form or raises ParamEr
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -54,7 +55,16 @@ class Param:
         raise NotImplementedError
 
     def show(self, value: Any) -> str:
-        """The value as people write it."""
+        """The value as people write it; the JSON text of one that is not allowed, as a file from
+        elsewhere may have it. Never fails.
+        """
+        try:
+            return self._shown(self.check(value))
+        except ParamError:
+            return _json_text(value)
+
+    def _shown(self, value: Any) -> str:
+        """An allowed value, in canonical form, as people write it."""
         return f"{value} {self.unit}".strip()
 
     def expected(self) -> str:
@@ -72,12 +82,26 @@ class Param:
             where=self.key,
             received=_quote(value),
             expected=self.expected(),
-            fix=f"The default is {self.show(self.default)}.",
+            fix=f"The default is {self._shown(self.default)}.",
         )
 
 
 def _quote(value: Any) -> str:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    try:
+        text = f'"{value}"' if isinstance(value, str) else repr(value)
+    except (ValueError, RecursionError):  # a number of very many digits
+        text = type(value).__name__
+    return _short(text)
+
+
+def _json_text(value: Any) -> str:
+    try:
+        return _short(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):  # no value of a file
+        return _quote(value)
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -105,7 +129,7 @@ class IntParam(Param):
             raise self._refuse(value)
         return int(value)
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return self.none_text if value is None else f"{value:,} {self.unit}".strip()
 
     def expected(self) -> str:
@@ -143,7 +167,7 @@ class FloatParam(Param):
             raise self._refuse(value)
         return number
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return self.none_text if value is None else f"{value:g} {self.unit}".strip()
 
     def expected(self) -> str:
@@ -169,7 +193,7 @@ class BoolParam(Param):
             raise self._refuse(value)
         return value
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return "yes" if value else "no"
 
     def expected(self) -> str:
@@ -194,7 +218,7 @@ class ChoiceParam(Param):
             raise self._refuse(value)
         return value
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return self.titles.get(value, str(value))
 
     def expected(self) -> str:
@@ -202,7 +226,7 @@ class ChoiceParam(Param):
 
     @property
     def listed(self) -> str:
-        return "one of " + ", ".join(map(self.show, self.choices))
+        return "one of " + ", ".join(map(self._shown, self.choices))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +255,7 @@ class SizeParam(Param):
             raise self._refuse(value)
         return tuple(numbers)
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         if self.zero_text and not any(value):
             return self.zero_text
         return f"{' × '.join(f'{n:,}' for n in value)} {self.unit}".strip()
@@ -263,7 +287,7 @@ class ShapeParam(Param):
             raise self._refuse(value)
         return tuple(value)
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return " × ".join("rest" if n == -1 else f"{n:,}" for n in value)
 
     def expected(self) -> str:
@@ -314,7 +338,7 @@ class PathsParam(Param):
             raise self._refuse(value)
         return tuple(value)
 
-    def show(self, value: Any) -> str:
+    def _shown(self, value: Any) -> str:
         return os.pathsep.join(value)
 
     def expected(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import ArrayPart, LoadContext, LoadedData
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
@@ -123,12 +124,15 @@ def _forget(folder: Path, made: Path, prefix: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
+_MAX_FACTS_BYTES = 64 * 1024 * 1024
+
+
 def _open(path: Path) -> Entry | None:
     """A complete entry; None when there is none or it is damaged."""
     try:
-        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
+        facts = json.loads(read_foreign(path / _FACTS, _MAX_FACTS_BYTES))
         files = sorted(path.glob("*.npy"))
-        arrays = {f.stem: np.load(f, mmap_mode="r", allow_pickle=False) for f in files}
+        arrays = {f.stem: _mapped(f) for f in files}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError):
@@ -136,6 +140,12 @@ def _open(path: Path) -> Entry | None:
         return None
     os.utime(path, follow_symlinks=False)  # used just now
     return Entry(arrays, facts)
+
+
+def _mapped(path: Path) -> np.ndarray[Any, Any]:
+    open_foreign(path).close()  # refuses what is no file
+    mapped: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return mapped
 
 
 def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
@@ -147,7 +157,7 @@ def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
         facts = fill(temporary)
         (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
         for file in temporary.iterdir():
-            with file.open("rb") as opened:  # on the disk before the name is
+            with open_foreign(file) as opened:  # on the disk before the name is
                 os.fsync(opened.fileno())
         temporary.rename(path)
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import LoadContext
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.datasets._cached_files import cached_files, file_identity
 from workbench.errors import DatasetError
 
@@ -32,7 +33,7 @@ def _unpack(ctx: LoadContext, archive: Path, folder: Path) -> dict[str, Any]:
     """Writes the images below `folder`; their names."""
     ctx.progress("Unpacking the images")
     try:
-        with zipfile.ZipFile(archive) as file:
+        with open_foreign(archive) as opened, zipfile.ZipFile(opened) as file:
             names = [name for name in file.namelist() if name.endswith(".jpg")]
             for name in names:
                 file.extract(name, folder)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import LoadContext
+from workbench.core.storage.foreign_file import SMALL_BYTES, open_foreign, read_foreign
 from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
 from workbench.errors import DatasetError, os_errors_as
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
@@ -82,7 +83,7 @@ def file_identity(ctx: LoadContext, path: Path) -> str:
 
 def _known_identity(known: Path, stamp: list[int]) -> str:
     try:
-        kept = json.loads(known.read_text(encoding="ascii"))
+        kept = json.loads(read_foreign(known, SMALL_BYTES))
         is_right = kept["stamp"] == stamp and re.fullmatch("[0-9a-f]{64}", kept["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # not known yet, or damaged: the file is read again
@@ -91,7 +92,7 @@ def _known_identity(known: Path, stamp: list[int]) -> str:
 
 def _digest(ctx: LoadContext, path: Path, size: int) -> str:
     digest, done = hashlib.sha256(), 0
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         while piece := file.read(1 << 22):
             ctx.check_cancelled()
             done += len(piece)
@@ -112,10 +113,14 @@ def _folder(ctx: LoadContext) -> Path:
     return folder
 
 
+_MAX_FACTS_BYTES = 256 * 1024 * 1024
+"""With the names of a million images."""
+
+
 def _read_facts(entry: Path) -> dict[str, Any] | None:
     """What is known about a complete entry; None where there is none, or something has gone."""
     try:
-        facts = json.loads((entry / _FACTS).read_text(encoding="utf-8"))
+        facts = json.loads(read_foreign(entry / _FACTS, _MAX_FACTS_BYTES))
         is_whole = list(_size_of(str(entry / _FILES))) == facts["size"]
         is_whole = is_whole and isinstance(facts["facts"], dict)
     except (OSError, ValueError, KeyError, TypeError):

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import DatasetError
 
 MAX_MEMBERS = 1000
@@ -56,7 +57,7 @@ def read_members(path: Path) -> dict[str, Member]:
         DatasetError: not a zip file, or a member that is not a plain array.
     """
     try:
-        with zipfile.ZipFile(path) as file:
+        with open_foreign(path) as opened, zipfile.ZipFile(opened) as file:
             infos = [info for info in file.infolist() if info.filename.endswith(".npy")]
             if len(infos) > MAX_MEMBERS:
                 raise _refused(path, f"{len(infos):,} arrays", f"at most {MAX_MEMBERS:,}")
@@ -175,7 +176,11 @@ def unpack_member(
     with to.open("wb") as out:
         header = {"descr": member.dtype.str, "fortran_order": member.is_fortran}
         np.lib.format.write_array_header_1_0(out, {**header, "shape": member.shape})
-        with zipfile.ZipFile(path) as file, file.open(member.file_name) as stream:
+        with (
+            open_foreign(path) as opened,
+            zipfile.ZipFile(opened) as file,
+            file.open(member.file_name) as stream,
+        ):
             _header(stream, str(path))
             left = member.data_bytes
             while left:

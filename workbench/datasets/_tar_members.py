@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Collection
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import DatasetError
 
 MAX_MEMBER_BYTES = 256 * 2**20
@@ -21,7 +22,7 @@ def read_tar_members(path: Path, names: Collection[str]) -> dict[str, bytes]:
 
     found: dict[str, bytes] = {}
     try:
-        with tarfile.open(path, "r:*") as archive:
+        with open_foreign(path) as file, tarfile.open(fileobj=file, mode="r:*") as archive:
             for member in archive:
                 if member.name not in names or not member.isreg():
                     continue

@@ -13,6 +13,7 @@ import numpy as np
 from workbench.assets import data_path
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.datasets._array_cache import cached_data
 from workbench.errors import DatasetError
 
@@ -32,7 +33,7 @@ def _unpack(path: Path) -> dict[str, Bytes]:
     names = [f"train_pictures_{i}" for i in range(BLOCKS)]
     names += ["test_pictures", "train_labels", "test_labels"]
     try:
-        with zipfile.ZipFile(path) as file:
+        with open_foreign(path) as opened, zipfile.ZipFile(opened) as file:
             packed = [file.read(f"{name}.xz") for name in names]
         with ThreadPoolExecutor(BLOCKS) as pool:
             blocks = [np.frombuffer(block, np.uint8) for block in pool.map(lzma.decompress, packed)]

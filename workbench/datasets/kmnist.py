@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.datasets._array_cache import cached_data
 from workbench.downloads.download import Download, keras_folder
 from workbench.downloads.fetch import fetch
@@ -58,7 +59,7 @@ _MAX_BYTES = 64 * 2**20
 def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """An idx.gz file of bytes, in the shape its header holds; raises DatasetError."""
     try:
-        with gzip.open(path) as file:
+        with open_foreign(path) as opened, gzip.open(opened) as file:
             data = file.read(_MAX_BYTES)
         rank = data[3]
         shape = tuple(int(n) for n in np.frombuffer(data, ">u4", rank, 4))

@@ -20,8 +20,10 @@ from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.own_file import make_own_folder, refuse_link
 from workbench.core.storage.save import save_bytes, sweep_leftovers
+from workbench.core.storage.strict_json import MAX_CHARACTERS
 from workbench.errors import InputError, LinkFoundError, ProjectFileError, SaveError
 
 _SNAPSHOT = re.compile(r"[0-9a-f]{16}\.workbench")
@@ -159,7 +161,7 @@ def discard_offer(offer: RecoveryOffer) -> None:
 def _read(path: Path) -> RecoveryOffer:
     saved_at = _changed_at(path)
     try:
-        whole = parse_project(path.read_text(encoding="utf-8", errors="replace"), path.name)
+        whole = parse_project(_text(path), path.name)
     except (ProjectFileError, OSError) as error:
         return RecoveryOffer(
             path, None, None, saved_at, 0, is_original_newer=False, problem=str(error)
@@ -177,6 +179,11 @@ def _read(path: Path) -> RecoveryOffer:
         num_edits=num_edits if isinstance(num_edits, int) else 0,
         is_original_newer=original is not None and _changed_at(original) > saved_at,
     )
+
+
+def _text(path: Path) -> str:
+    with open_foreign(path) as file:
+        return file.read(MAX_CHARACTERS + 1).decode("utf-8", "replace")
 
 
 def _is_free(lock_path: Path) -> bool:

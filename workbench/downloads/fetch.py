@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.own_file import open_own, refuse_link
 from workbench.downloads.download import Download, Progress
 from workbench.downloads.transfer import Transfer, checksum_of, stored_in
@@ -71,7 +72,7 @@ def _kept(download: Download, folder: Path, ctx: Progress) -> Path | None:
         path = folder / name
         if path.is_file():
             ctx.progress(f"Checking {download.title}")
-            with path.open("rb") as file:
+            with open_foreign(path) as file:
                 if checksum_of(file, download, ctx) == download.checksum:
                     return path
     return None

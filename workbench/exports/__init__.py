@@ -10,6 +10,7 @@ import msgspec
 
 from workbench.core.registry import Registry
 from workbench.core.specs import EXPORT_GROUPS, ExportSpec
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.errors import InputError, WorkbenchError
 from workbench.parts import TRAIN
 
@@ -73,9 +74,10 @@ def is_export_folder(folder: Path) -> bool:
 
 def _has_facts(file: Path) -> bool:
     try:
-        if not file.is_file() or file.stat().st_size > _MOST_FACTS_BYTES:
-            return False
-        return msgspec.json.decode(file.read_bytes(), type=_Facts).format == FACTS_FORMAT
+        return (
+            msgspec.json.decode(read_foreign(file, _MOST_FACTS_BYTES), type=_Facts).format
+            == FACTS_FORMAT
+        )
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return False
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.errors import RunError, UsageError
 from workbench.hardware.address import Address, parse_address
 
@@ -129,7 +130,7 @@ def kept_cluster(folder: Path) -> Cluster | None:
     """
     path = folder / CLUSTER_NAME
     try:
-        return Cluster.from_text(path.read_text(encoding="utf-8"))
+        return Cluster.from_text(read_foreign(path, SMALL_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -30,7 +30,7 @@ from workbench.parts import CLASSIFY, TRAIN
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.references import read_references, references_path
-from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.store.run_weights import read_run_weights
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -77,7 +77,7 @@ def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:
     first, output = input_nodes(graph, layers)[0].id, outputs[0]
     largest = max(math.prod(shape) for shape in known.shapes.values())
     card = with_all_names(card, known.shapes[output][0], known.shapes[first], where)
-    arrays = read_arrays(run.weights_path, checksum=card.checksum)
+    arrays = read_run_weights(run.path, card)
     # ONNX Runtime copies the weights that the model holds, twice while it is opened.
     num_bytes = 3 * sum(array.nbytes for array in arrays.values()) + 2 * 4 * largest
     refuse_large(num_bytes, "bytes while it is loaded", where)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 
 from workbench.core.projects.data_edits import CONTENT_DIGITS
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.core.storage.own_file import refuse_link, replace_own
 from workbench.errors import LinkFoundError
 from workbench.pictures.steps import in_steps
@@ -67,12 +67,9 @@ def content_of_pixels(pixels: np.ndarray[Any, np.dtype[np.uint8]]) -> bytes:
 def content_of_file(path: str) -> bytes | None:
     """The id of one file as 16 bytes; None where it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
+        with open_foreign(path) as file:
             return hashlib.file_digest(file, "sha256").digest()[:_ID_BYTES]
-    except (OSError, ValueError):  # ValueError: a path with a zero character
+    except OSError:
         return None
 
 
@@ -174,8 +171,7 @@ def _read_index(path: Path) -> dict[bytes, bytes]:
     """The entries of an index; none where there is none, or where it is damaged."""
     try:
         refuse_link(path)
-        with path.open("rb") as file:
-            data = file.read(_MAX_INDEX_BYTES)
+        data = read_foreign(path, _MAX_INDEX_BYTES)
         os.utime(path, follow_symlinks=False)  # used just now
     except (OSError, LinkFoundError):
         return {}

@@ -35,6 +35,7 @@ from workbench.core.specs import (
     Part,
     SplitBasis,
 )
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.errors import DatasetError, SaveError
 from workbench.pictures.edited import changes_note
 
@@ -112,7 +113,7 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
                 _pack_part(archive, "test", loaded.test, ctx)
             if loaded.validation is not None:
                 _pack_part(archive, "validation", loaded.validation, ctx)
-        with path.open("rb") as packed:
+        with open_foreign(path) as packed:
             return hashlib.file_digest(packed, "sha256").hexdigest()
     except OSError as error:
         raise SaveError(
@@ -130,9 +131,8 @@ def unpacked(folder: Path) -> LoadedData:
         DatasetError: something of it is missing or damaged.
     """
     try:
-        if (folder / "index.json").stat().st_size > _MAX_INDEX_BYTES:
-            raise _damaged(folder, "the index is too large")
-        index = msgspec.json.decode((folder / "index.json").read_bytes(), type=_Index)
+        data = read_foreign(folder / "index.json", _MAX_INDEX_BYTES)
+        index = msgspec.json.decode(data, type=_Index)
         if index.format != FORMAT or index.version != VERSION:
             raise _damaged(folder, f"{index.format} version {index.version}")
         train = _read_part(folder / "train", index.train)
@@ -200,7 +200,7 @@ def _pack_array(archive: zipfile.ZipFile, name: str, array: np.ndarray[Any, Any]
 
 def _pack_file(archive: zipfile.ZipFile, name: str, path: str) -> None:
     try:
-        source = open(path, "rb")  # noqa: SIM115, PTH123 - its own errors, apart from writing's
+        source = open_foreign(path)  # its own errors, apart from writing's
     except OSError as error:
         raise DatasetError(
             "An image cannot be read.", where=path, received=error.strerror or str(error)
@@ -248,7 +248,8 @@ def _read_basis(folder: Path, index: _BasisIndex | None, num_train: int) -> Spli
 
 def _read_array(path: Path, dtype: np.dtype[Any], count: int | None = None) -> Any:
     """An array of one axis, of so many entries where a number is given."""
-    array = np.load(path, allow_pickle=False)
+    with open_foreign(path) as file:
+        array = np.load(file, allow_pickle=False)
     if array.dtype != dtype or array.ndim != 1 or count not in {None, len(array)}:
         raise _damaged(path.parent, f"{path.stem} of a wrong type")
     return array

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import DatasetError
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
@@ -148,7 +149,7 @@ def is_picture(path: str) -> bool:
     if os.path.splitext(path)[1].lower() in ENDINGS:  # noqa: PTH122 - a hundred thousand Paths are slow
         return True
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as above
+        with open_foreign(path) as file:
             return sniff(file.read(HEAD_BYTES)) in DECODED
     except OSError:
         return False  # unreadable and not named like a picture: not needed

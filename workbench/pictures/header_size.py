@@ -8,6 +8,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign
+
 _HEAD_BYTES = 1 << 16
 """Camera JPEGs hold a preview before their size; what lies further on is not looked for."""
 
@@ -22,9 +24,9 @@ Size = tuple[int, int]
 def header_size(path: str | Path) -> Size | None:
     """(height, width) in pixels; None where the file cannot be read or is of another format."""
     try:
-        with Path(path).open("rb") as file:
+        with open_foreign(path) as file:
             head = file.read(_HEAD_BYTES)
-    except (OSError, ValueError):
+    except OSError:
         return None
     try:
         size = _size_of(head)

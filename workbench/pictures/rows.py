@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from workbench.core.specs import Shape
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import DatasetError
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -177,7 +178,7 @@ class _OpenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("rb", buffering=0)
+        self._file = open_foreign(path).detach()
         self._lock = threading.Lock()
         # Open as long as some rows are: who takes them need not close them.
         weakref.finalize(self, self._file.close)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import Shape
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.core.storage.own_file import refuse_link, replace_own
 from workbench.errors import DatasetError, LinkFoundError
 from workbench.pictures.rows import UINT8, StoredRows
@@ -60,7 +61,7 @@ def rows_start(path: Path, shape: Shape, dtype: np.dtype[Any] = UINT8) -> int:
     """Where the rows of a .npy file begin, in bytes; raises ValueError when they are not what is
     expected: `shape` is that of all rows.
     """
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         np.lib.format.read_magic(file)
         header = np.lib.format.read_array_header_1_0(file)
         start = file.tell()
@@ -168,10 +169,14 @@ def remove_leftovers(folder: Path, prefix: str) -> None:
             path.unlink(missing_ok=True)
 
 
+_MAX_CHECKED_BYTES = 256 * 1024 * 1024
+
+
 def read_checked(path: Path) -> BadRows | None:
     """Which pictures an earlier check found unreadable; None when there was no such check."""
     try:
-        return {int(k): str(v) for k, v in json.loads(path.read_text()).items()}
+        found = json.loads(read_foreign(path, _MAX_CHECKED_BYTES))
+        return {int(k): str(v) for k, v in found.items()}
     except (OSError, ValueError, AttributeError):
         return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import save_bytes
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
@@ -56,7 +57,7 @@ def mirror_command_of(run: RunFolder) -> MirrorCommand | None:
 
 def _command_text(run: RunFolder) -> bytes:
     try:
-        with run.control_path.open("rb") as file:
+        with open_foreign(run.control_path) as file:
             return file.read(_MAX_BYTES).strip()
     except OSError:
         return b""

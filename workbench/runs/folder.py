@@ -45,6 +45,7 @@ import msgspec
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.storage.file_tail import tail_lines
+from workbench.core.storage.foreign_file import REQUEST_BYTES, SMALL_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
@@ -64,7 +65,6 @@ from workbench.runs.ownership import check_own
 from workbench.runs.request import REQUEST_VERSION, InitialWeights, RunRequest, SweepPoint
 
 _REQUEST_NAME = "request.json"
-_MAX_REQUEST_BYTES = 64 * 1024 * 1024
 
 
 class _Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,9 +119,8 @@ class RunFolder:
         Raises RunFolderError where it is missing, damaged or newer.
         """
         try:
-            if self.request_path.stat().st_size > _MAX_REQUEST_BYTES:
-                raise RunFolderError("The run's request is too large.", where=str(self.path))
-            request = msgspec.json.decode(self.request_path.read_bytes(), type=RunRequest)
+            data = read_foreign(self.request_path, REQUEST_BYTES)
+            request = msgspec.json.decode(data, type=RunRequest)
         except OSError as error:
             raise RunFolderError(
                 "This is not a run folder: its request cannot be read.",
@@ -179,7 +178,7 @@ class RunFolder:
     def moved_to(self) -> Choice | None:
         """The target it was moved to, None for no other; raises RunFolderError if damaged."""
         try:
-            found = msgspec.json.decode(self.target_path.read_bytes(), type=_Target)
+            found = msgspec.json.decode(read_foreign(self.target_path, SMALL_BYTES), type=_Target)
         except FileNotFoundError:
             return None
         except (OSError, *DAMAGED) as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
@@ -115,9 +116,7 @@ def read_card(folder: Path) -> ModelCard:
     path = folder / CARD_NAME
     with os_errors_as(RunFolderError, "The model card cannot be read.", path):
         try:
-            if path.stat().st_size > _MAX_CARD_BYTES:
-                raise RunFolderError("The model card is too large.", where=str(path))
-            data = path.read_bytes()
+            data = read_foreign(path, _MAX_CARD_BYTES)
         except FileNotFoundError as error:
             raise RunFolderError(
                 "This run has no trained weights.",

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED, read_json, save_json
 from workbench.errors import RunError, os_errors_as
 
@@ -46,7 +47,7 @@ def numbered_runs(home: Path, project_id: str) -> dict[int, Path]:
     found: dict[int, Path] = {}
     for request in home.glob(f"*/{_REQUEST}"):
         try:
-            mark = _decoder.decode(request.read_bytes())
+            mark = _decoder.decode(read_foreign(request, REQUEST_BYTES))
         except (OSError, *DAMAGED):
             continue
         if mark.number and mark.project.id == project_id:

@@ -12,6 +12,7 @@ import hmac
 import os
 import secrets
 
+from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
 from workbench.core.storage.own_file import open_own
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
@@ -37,7 +38,7 @@ def _seal(run: RunFolder, key: bytes) -> str:
     digest = hmac.new(key, digestmod=hashlib.sha256)
     for path in (run.request_path, run.target_path):
         try:
-            data = path.read_bytes()
+            data = read_foreign(path, REQUEST_BYTES)
         except OSError:
             data = b""
         digest.update(hashlib.sha256(data).digest())
@@ -47,7 +48,7 @@ def _seal(run: RunFolder, key: bytes) -> str:
 def _read_key() -> bytes:
     """The key; empty where there is none yet, or none that is whole."""
     try:
-        key = (data_home() / KEY_NAME).read_bytes()
+        key = read_foreign(data_home() / KEY_NAME, _KEY_BYTES)
     except OSError:
         return b""
     return key if len(key) == _KEY_BYTES else b""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
@@ -29,6 +30,8 @@ from workbench.runs.ready import LOCK_FD, can_be_ready, ready_trainer, variables
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
+
+_MOST_LOCK_BYTES = 64
 
 _started: set[int] = set()
 """Trainers of this process that have not been seen to end; see `reap`."""
@@ -135,7 +138,7 @@ def _writing(run: RunFolder) -> AbstractContextManager[None]:
 def log_bytes_at_start(run: RunFolder) -> int | None:
     """Size of the log of events when its last trainer was started; None for the first one."""
     try:
-        return int(run.lock_path.read_text(encoding="ascii"))
+        return int(read_foreign(run.lock_path, _MOST_LOCK_BYTES).decode("ascii"))
     except (OSError, ValueError):
         return None
 

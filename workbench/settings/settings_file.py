@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.migration_chain import MigrationChain, Plain
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, load
 from workbench.errors import ParamError
@@ -49,7 +50,7 @@ def file_text(path: Path) -> str:
     Raises:
         OSError: it is not there, or cannot be read.
     """
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         return file.read(MAX_CHARACTERS + 1).decode("utf-8", errors="replace")
 
 

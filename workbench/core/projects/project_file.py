@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
 from workbench.core.projects.robustness import tests_to_plain
 from workbench.core.storage.file_stamp import FileStamp
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import save_bytes
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, describe, load
 from workbench.core.training.recipe import recipe_to_plain
@@ -159,14 +159,9 @@ def project_to_plain(project: Project) -> dict[str, Any]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ProjectFileError(
-                    f"“{path.name}” is not a file.", where=str(path), expected="a project file"
-                )
+        with open_foreign(path) as file:
             return file.read(MAX_CHARACTERS + 1)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise _unreadable(path, error) from error
 
 

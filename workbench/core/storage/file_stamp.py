@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import stat
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.own_file import make_own_folder
 from workbench.errors import FileChangedError, LinkFoundError, SaveError
 
@@ -51,13 +51,11 @@ def read_stamp(path: Path) -> FileStamp | None:
         OSError: it cannot be read, or is not a regular file.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        opened = open_foreign(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(f"{path} is not a regular file")
+    with opened as file:
+        info = os.fstat(file.fileno())
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return FileStamp(digest, info.st_size, info.st_mtime)
 

@@ -6,13 +6,15 @@ import os
 import re
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign
+
 
 def tail_bytes(path: Path, max_bytes: int) -> bytes:
     """The last bytes of a file; none where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - max_bytes))
-            return file.read()
+            return file.read(max_bytes)
     except OSError:
         return b""
 

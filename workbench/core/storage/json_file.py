@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.save import save_bytes
 from workbench.errors import WorkbenchError
 
@@ -15,14 +16,11 @@ K = TypeVar("K")
 DAMAGED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for bytes that are not what they should be."""
 
-_MAX_BYTES = 1024 * 1024
-
 
 def read_json(path: Path, kind: type[K]) -> K | None:
     """The value in a file of at most 1 MiB; None where there is none, or nothing readable."""
     try:
-        with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_MAX_BYTES), type=kind)
+        return msgspec.json.decode(read_foreign(path, SMALL_BYTES), type=kind)
     except (OSError, *DAMAGED):
         return None
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.datasets._records.checksums import masked_checksum, masked_checksums
 from workbench.errors import DatasetError
 from workbench.pictures.portable.signatures import MAX_FILE_BYTES
@@ -43,7 +44,7 @@ def read_records(path: Path) -> Iterator[Record]:
         OSError: it cannot be read.
     """
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         if file.read(2) == _GZIP:
             file.seek(0)
             with gzip.GzipFile(fileobj=file) as opened:

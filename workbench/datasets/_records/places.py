@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from workbench.core.specs import LoadContext
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.own_file import make_own_folder
 from workbench.downloads.download import Download, host_of
 from workbench.downloads.fetch import fetch_unknown
@@ -119,7 +120,7 @@ def _page(ctx: LoadContext, address: str, bucket: str) -> tuple[list[str], str]:
         download = Download(f"The list of gs://{bucket}", address, "")
         fetch_unknown(download, path, ctx, max_bytes=_MAX_LIST_BYTES)
         try:
-            page = json.loads(path.read_bytes())
+            page = json.loads(read_foreign(path, _MAX_LIST_BYTES))
             return [str(item["name"]) for item in page.get("items", ())], str(
                 page.get("nextPageToken", "")
             )

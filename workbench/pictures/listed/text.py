@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.core.specs import Inference, Option
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import DatasetError
 from workbench.pictures.encodings import find_encoding
 from workbench.pictures.listed.given import DELIMITERS, ENCODINGS, Given
@@ -114,7 +115,7 @@ def _text(path: Path, given: Given) -> tuple[str, list[Inference]]:
 
 def _bytes(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise DatasetError(f"The file cannot be read: {error.strerror}.", where=str(path)) from None

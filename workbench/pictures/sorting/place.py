@@ -8,6 +8,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign
+
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1 << 20
 
@@ -32,7 +34,7 @@ def copy_new(source: str | Path, target: Path, part: str) -> None:
     beside = target.with_name(part)
     new = os.open(beside, _NEW, 0o644)
     try:
-        with os.fdopen(new, "wb") as write, Path(source).open("rb") as read:
+        with os.fdopen(new, "wb") as write, open_foreign(source) as read:
             shutil.copyfileobj(read, write, _PIECE_BYTES)
             write.flush()
             shutil.copystat(source, beside)

@@ -15,6 +15,7 @@ from typing import Self
 
 import msgspec
 
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.errors import InputError, SaveError, os_errors_as
 from workbench.pictures.sorting.place import new_part_name
 
@@ -114,9 +115,7 @@ def read_lines(path: Path) -> tuple[UndoHeader, list[Line]]:
         InputError: it is no undo file, or names something outside of its folder.
     """
     with os_errors_as(InputError, "The undo file cannot be read.", path):
-        if path.stat().st_size > _MOST_BYTES:
-            raise _not_one(path, "a file of more than 1 GB")
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = read_foreign(path, _MOST_BYTES).split(b"\n")[:-1]
     try:
         header = msgspec.json.decode(lines[0], type=UndoHeader)
         rest = [msgspec.json.decode(line, type=Line) for line in lines[1:]]

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from PIL import Image
 
+from workbench.core.storage.foreign_file import open_foreign
+
 Unread = Literal["", "frames", "pages", "channels"]
 """What a file has more of than is read; "" for nothing."""
 
@@ -28,7 +30,7 @@ def unread_of(path: str, kind: str) -> Unread:
     if kind not in _SEVERAL:
         return ""
     try:
-        with Image.open(path, formats=(kind,)) as image:
+        with open_foreign(path) as file, Image.open(file, formats=(kind,)) as image:
             if getattr(image, "is_animated", False):
                 return _SEVERAL[kind]
             return "channels" if _has_more_channels(image) else ""

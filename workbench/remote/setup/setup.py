@@ -20,6 +20,7 @@ from workbench.core.format import bytes_text
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
 from workbench.core.projects.target_text import limits_of
+from workbench.core.storage.foreign_file import REQUEST_BYTES, open_foreign, read_foreign
 from workbench.errors import RemoteError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.remote.setup.code_archive import code_archive
@@ -122,7 +123,7 @@ class Setup:
         what = "The packed images cannot be read."
         with (
             os_errors_as(RemoteError, what, parcel.path, key="parcel"),
-            parcel.path.open("rb") as file,
+            open_foreign(parcel.path) as file,
         ):
             self._send("parcel", parcel.sha, parcel.size, partial(piece_of, file))
         return parcel.sha
@@ -227,7 +228,7 @@ def name_there(run: RunFolder, state: str = "") -> str:
     """A run's name on another computer: its own, made one that no other run can have. With `state`
     (sha256 of what it has kept), a run that comes back gets another name than what was left there.
     """
-    source = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
+    source = str(run.path).encode() + read_foreign(run.request_path, REQUEST_BYTES) + state.encode()
     mark = hashlib.sha256(source).hexdigest()
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in run.name)
     return f"{kept[:80].lstrip('-') or 'run'}-{mark[:12]}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.errors import SaveError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.runs.folder import RunFolder
@@ -75,6 +76,6 @@ def _pack(run: RunFolder, file: IO[bytes]) -> PackedState:
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> None:
     info = zipfile.ZipInfo(name, _DATE)
     info.file_size = path.stat().st_size
-    with archive.open(info, "w", force_zip64=True) as target, path.open("rb") as source:
+    with archive.open(info, "w", force_zip64=True) as target, open_foreign(path) as source:
         while data := source.read(CHUNK):
             target.write(data)

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import DeadlineError, RemoteError
 from workbench.processes.child import Child
@@ -175,7 +176,7 @@ def changed_key(place: RemoteHost) -> RemoteError:
 
 def _lines() -> list[str]:
     try:
-        text = known_hosts_path().read_text(encoding="utf-8", errors="replace")
+        text = read_foreign(known_hosts_path(), _MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
     return [line for line in text.splitlines() if line.strip()]

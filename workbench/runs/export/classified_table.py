@@ -25,6 +25,7 @@ import msgspec
 
 from workbench.core.format import bytes_text
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.foreign_file import open_foreign, open_foreign_text
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, UsageError, os_errors_as
 from workbench.protocol.classify import Classified
@@ -123,7 +124,7 @@ class ClassifiedTable:
     def earlier(self) -> Iterator[Classified]:
         """What the rows of an unfinished table say, in their order."""
         if self.num_earlier:
-            with self._rows_path.open(encoding="utf-8", newline="") as file:
+            with open_foreign_text(self._rows_path) as file:
                 reader = csv.reader(file)
                 next(reader)
                 for _, cells in zip(range(self.num_earlier), reader, strict=False):
@@ -220,7 +221,7 @@ class ClassifiedTable:
         whole = _whole_rows(self._rows_path)
         if whole < self._rows_path.stat().st_size:
             os.truncate(self._rows_path, whole)
-        with self._rows_path.open(encoding="utf-8", newline="") as file:
+        with open_foreign_text(self._rows_path) as file:
             reader = csv.reader(file)
             try:
                 for number, cells in enumerate(reader):
@@ -291,7 +292,7 @@ def _whole_rows(path: Path) -> int:
     line breaks.
     """
     whole = size = quotes = 0
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         for line in file:
             size += len(line)
             quotes += line.count(b'"')

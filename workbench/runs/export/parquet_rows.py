@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from workbench.core.storage.foreign_file import open_foreign_text
 from workbench.core.storage.save import Sink, save_stream
 from workbench.protocol.classify import Classified
 from workbench.runs.export.image_tables import ClassifiedColumns, shown_label
@@ -46,7 +47,7 @@ def _width(columns: ClassifiedColumns) -> int:
 
 
 def _groups(rows: Path, columns: ClassifiedColumns) -> Iterator[list[Classified]]:
-    with rows.open(encoding="utf-8", newline="") as file:
+    with open_foreign_text(rows) as file:
         reader = csv.reader(file)
         next(reader)
         answers = map(columns.answer, reader)

@@ -6,6 +6,7 @@ import csv
 import shutil
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign, open_foreign_text
 from workbench.core.storage.save import Sink, save_stream
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.export.classified_table import is_parquet
@@ -25,13 +26,13 @@ def save_classified(rows: Path, path: Path) -> None:
     with os_errors_as(SaveError, "The predictions cannot be read.", rows):
         rows.stat()
     if as_parquet:
-        with rows.open(encoding="utf-8", newline="") as file:
+        with open_foreign_text(rows) as file:
             columns = ClassifiedColumns.of_header(next(csv.reader(file)))
         write_parquet(rows, path, columns)
         return
 
     def write(sink: Sink) -> None:
-        with rows.open("rb") as file:
+        with open_foreign(rows) as file:
             shutil.copyfileobj(file, sink)
 
     save_stream(path, write)

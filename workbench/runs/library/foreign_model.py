@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.errors import RunFolderError
 
 _HEAD_BYTES = 64
@@ -58,7 +59,7 @@ def _folder_kind(path: Path) -> tuple[str, str] | None:
 
 
 def _file_kind(path: Path) -> tuple[str, str] | None:
-    with path.open("rb") as file:
+    with open_foreign(path) as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"PK"):
         return _archive_kind(path)
@@ -85,7 +86,7 @@ def _is_pickle(head: bytes, path: Path) -> bool:
 
 def _archive_kind(path: Path) -> tuple[str, str] | None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_foreign(path) as file, zipfile.ZipFile(file) as archive:
             members = {*archive.namelist()}
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return None
@@ -101,10 +102,8 @@ def _archive_kind(path: Path) -> tuple[str, str] | None:
 
 
 def _is_tensorflowjs(path: Path) -> bool:
-    if path.stat().st_size > _MOST_JSON_BYTES:
-        return False
     try:
-        plain = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
+        plain = json.loads(read_foreign(path, _MOST_JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(plain, dict) and "modelTopology" in plain

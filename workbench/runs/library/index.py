@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
@@ -28,6 +29,8 @@ from workbench.runs.store.notes import NOTES_NAME
 __all__ = ["INDEX_NAME", "RunSummary", "index_problem", "list_runs", "matches", "summarise"]
 
 INDEX_NAME = ".runs-index"
+_MOST_BYTES = 64 * 1024 * 1024
+"""Room for 20,000 runs with long notes."""
 
 Stamp = tuple[int, int, int, int]
 """Size and time of the event log, time and file number of the notes; 0 where there is none."""
@@ -119,7 +122,7 @@ def _is_under_way(run: RunFolder) -> bool:
 
 def _read_index(home: Path) -> dict[str, _Line]:
     try:
-        index = _decoder.decode((home / INDEX_NAME).read_bytes())
+        index = _decoder.decode(read_foreign(home / INDEX_NAME, _MOST_BYTES))
     except (OSError, *DAMAGED):
         return {}
     return index.lines if index.version == SUMMARY_VERSION else {}

@@ -24,6 +24,7 @@ from workbench.core.format import share
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import project_to_plain
 from workbench.core.split_marks import SplitMarks
+from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import RunFolderError
 from workbench.runs.control import request_stop
@@ -228,7 +229,7 @@ def _marks(home: Path) -> list[tuple[Path, _Mark]]:
     found = []
     for request in home.glob(f"*/{_REQUEST}"):
         try:
-            mark = _decoder.decode(request.read_bytes())
+            mark = _decoder.decode(read_foreign(request, REQUEST_BYTES))
         except (OSError, *DAMAGED):
             continue
         if mark.series:

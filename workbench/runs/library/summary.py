@@ -18,6 +18,7 @@ from workbench.core.projects.migrations import PROJECT_VERSION
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project
 from workbench.core.storage.file_tail import tail_bytes
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
@@ -285,7 +286,7 @@ def summary_events(path: Path) -> Iterator[RunEvent]:
     """
     last = b""
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     break  # still being written

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.own_file import open_own
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
@@ -110,7 +111,7 @@ def _records(path: Path) -> np.ndarray[Any, Any] | None:
 def _num_classes(path: Path) -> int | None:
     """The head of the file; None without a file of this kind."""
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             head = file.read(_HEADER_BYTES)
     except OSError:
         return None

@@ -23,6 +23,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from workbench.core.storage.file_tail import tail_bytes
+from workbench.core.storage.foreign_file import open_foreign, size_of
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import WireError
 from workbench.protocol.events import (
@@ -255,8 +256,8 @@ class EventReader:
 
     def _fill(self) -> bool:
         try:
-            with self._path.open("rb") as file:
-                if os.fstat(file.fileno()).st_size < self._offset:
+            with open_foreign(self._path) as file:
+                if size_of(file) < self._offset:
                     self._warn("the log became shorter")
                     self._offset, self._rest = 0, b""
                 file.seek(self._offset)
@@ -323,7 +324,7 @@ def _decode_checked(line: bytes) -> RunEvent:
 def first_of(path: Path, kind: type[E]) -> E | None:
     """The first event of a kind that a trainer logs before it trains; None without one."""
     start = f'{{"event":"{kind.__struct_config__.tag}"'.encode()
-    with contextlib.suppress(OSError), path.open("rb") as file:
+    with contextlib.suppress(OSError), open_foreign(path) as file:
         while file.tell() < _HEAD_BYTES and (line := file.readline(LONGEST_LINE)):
             event = decode_line(line) if line.startswith(start) else None
             if isinstance(event, kind):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.coach import all_coach_rules
 from workbench.core.coach.advice import verdict_on
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.protocol.events import DataReady, EpochFinished, RunStarted
 from workbench.runs.log.epoch_record import record_of_epochs
 from workbench.runs.log.event_log import decode_line
@@ -32,7 +33,7 @@ def logged_verdict(path: Path) -> str:
     data: DataReady | None = None
     epochs: list[EpochFinished] = []
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             for line in file:
                 event = decode_line(line) if line.startswith(_TAGS) else None
                 if isinstance(event, DataReady):

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.format import plural
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
@@ -259,7 +260,8 @@ def _marker_of(run: RunFolder) -> _Marker | None:
     behind a link.
     """
     try:
-        marker = msgspec.json.decode((run.path / MARKER_NAME).read_bytes(), type=_Marker)
+        data = read_foreign(run.path / MARKER_NAME, SMALL_BYTES)
+        marker = msgspec.json.decode(data, type=_Marker)
     except OSError:
         return None
     except DAMAGED:

@@ -29,6 +29,7 @@ from workbench.protocol.events import EpochFinished, Plan
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.runs.store.machine import Machine
+from workbench.runs.store.run_weights import checkpoint_room
 from workbench.runs.store.weights_file import read_array, read_arrays, write_arrays
 from workbench.settings.options.keeps_checkpoints import SPEC as KEEPS_CHECKPOINTS
 from workbench.settings.settings_file import read_settings
@@ -37,6 +38,7 @@ STATE_VERSION = 1
 _STATE = "trainer_state"
 _BEST = re.compile(r"best-([0-9]+)\.npz")
 _GENERATIONS = (1, 2)
+_MAX_STATE_BYTES = 16 * 1024 * 1024
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -142,7 +144,7 @@ def read_best(run: RunFolder, name: str) -> dict[str, np.ndarray[Any, Any]]:
     """The weights of a best epoch; raises WeightsError when they are missing or damaged."""
     if not _BEST.fullmatch(name):
         raise WeightsError("The weights file is missing.", where=name[:80])
-    return read_arrays(run.checkpoints_path / name)
+    return read_arrays(run.checkpoints_path / name, max_bytes=checkpoint_room(run))
 
 
 def remove_old_best(run: RunFolder) -> None:
@@ -217,7 +219,7 @@ def read_checkpoint(run: RunFolder) -> Checkpoint | None:
     # Those whose state cannot be read come first: they are reported, and not used.
     for path in sorted(found, key=lambda path: -(s.number if (s := found[path]) else 1 << 60)):
         try:
-            return _read(path, notes)
+            return _read(path, notes, checkpoint_room(run))
         except WeightsError as error:
             notes.append(f"The checkpoint {path.name} is damaged ({error.received}).")
     if not found:
@@ -231,8 +233,8 @@ def read_checkpoint(run: RunFolder) -> Checkpoint | None:
     )
 
 
-def _read(path: Path, notes: list[str]) -> Checkpoint:
-    arrays = read_arrays(path)
+def _read(path: Path, notes: list[str], max_bytes: int) -> Checkpoint:
+    arrays = read_arrays(path, max_bytes=max_bytes)
     try:
         state = _decode(arrays.pop(_STATE, np.empty(0, np.uint8)))
     except DAMAGED as error:
@@ -246,7 +248,7 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
 def read_state(path: Path) -> TrainerState | None:
     """A generation's state, not held against the checksum; None where it cannot be read."""
     try:
-        return _decode(read_array(path, _STATE))
+        return _decode(read_array(path, _STATE, max_bytes=_MAX_STATE_BYTES))
     except (WeightsError, *DAMAGED):
         return None
 

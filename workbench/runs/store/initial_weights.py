@@ -14,6 +14,7 @@ from workbench.errors import UsageError
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.request import InitialWeights
+from workbench.runs.store.run_weights import checkpoint_room, read_run_weights
 from workbench.runs.store.weights_file import Arrays, read_arrays, write_arrays
 
 INITIAL_NAME = "initial.npz"
@@ -28,7 +29,7 @@ def create_run_from(source: RunFolder | None, project: Project, **how: Any) -> R
         how: As `create_run` takes it.
 
     Raises:
-        RunFolderError, WeightsError: `source` has no weights, or damaged ones.
+        RunFolderError, ProjectFileError, WeightsError: `source` has no weights, or damaged ones.
         UsageError: no layer can get any, or the target is another computer.
         SaveError, RunError: the new run cannot be written; nothing of it is left.
     """
@@ -42,7 +43,7 @@ def create_run_from(source: RunFolder | None, project: Project, **how: Any) -> R
             fix="Train on this computer, or from new weights.",
         )
     card = source.model_card()
-    arrays = read_arrays(source.weights_path, checksum=card.checksum)
+    arrays = read_run_weights(source.path, card)
     _check_names(source, project, arrays)
     words = _words(source, project)
     initial = InitialWeights(run=words, epoch=card.kept_epoch, checksum=card.checksum)
@@ -64,7 +65,9 @@ def read_initial(run: RunFolder) -> Arrays | None:
     initial = run.request().initial
     if initial is None:
         return None
-    return read_arrays(run.path / INITIAL_NAME, checksum=initial.checksum)
+    return read_arrays(
+        run.path / INITIAL_NAME, checksum=initial.checksum, max_bytes=checkpoint_room(run)
+    )
 
 
 def initial_words(initial: InitialWeights | None) -> str:

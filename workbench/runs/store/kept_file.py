@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.json_file import DAMAGED, refuse_newer
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
@@ -101,7 +102,7 @@ class KeptFile(Generic[K]):
         if not path.is_file():
             return None
         what = f"The kept {self.title} cannot be read."
-        with os_errors_as(RunFolderError, what, path), path.open("rb") as file:
+        with os_errors_as(RunFolderError, what, path), open_foreign(path) as file:
             data = file.read(self.max_bytes + 1)
         try:
             kept = msgspec.json.decode(data, type=self.kind)

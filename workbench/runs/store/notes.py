@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED, save_json
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import RunFolderError
@@ -24,7 +25,6 @@ MAX_TAGS = 20
 MAX_TEXT = 100_000
 MAX_CARD_TEXT = 20_000
 
-_MAX_BYTES = 1024 * 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Characters that could drive a terminal or turn the reading direction; tab and newline stay."""
 
@@ -149,9 +149,7 @@ def tidy_tag(tag: str) -> str:
 def _read(run: RunFolder) -> RunNotes | None:
     """The notes; empty where there are none, None where they cannot be understood."""
     try:
-        with (run.path / NOTES_NAME).open("rb") as file:
-            data = file.read(_MAX_BYTES)
-        notes = msgspec.json.decode(data, type=RunNotes)
+        notes = msgspec.json.decode(read_foreign(run.path / NOTES_NAME, SMALL_BYTES), type=RunNotes)
     except FileNotFoundError:
         return RunNotes()
     except (OSError, *DAMAGED):

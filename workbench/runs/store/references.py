@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.calibration.distance import LEAST_REFERENCES, MOST_BYTES, Halves
-from workbench.errors import RunFolderError, WeightsError, os_errors_as
+from workbench.errors import RunFolderError, WeightsError
 from workbench.protocol.trained.calibration import NOT_YET, Calibration
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
@@ -43,14 +43,7 @@ def read_references(path: Path, checksum: str, data: bytes | None = None) -> Hal
     Raises:
         WeightsError: missing, damaged, too large, or not what a model is compared with.
     """
-    if data is None:
-        with os_errors_as(WeightsError, "The file with the references is missing.", path):
-            size = path.stat().st_size
-    else:
-        size = len(data)
-    if size > MAX_FILE_BYTES:
-        raise _unusable(path, f"{size:,} bytes")
-    arrays = read_arrays(path, checksum=checksum, data=data)
+    arrays = read_arrays(path, checksum=checksum, data=data, max_bytes=MAX_FILE_BYTES)
     if set(arrays) != {_ARRAY}:
         raise _unusable(path, f"{len(arrays)} arrays")
     array = arrays[_ARRAY]

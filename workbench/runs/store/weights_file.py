@@ -5,15 +5,17 @@ The file is an uncompressed `.npz` (NumPy reads it), whose zip comment holds the
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import Sink, save_stream
 from workbench.errors import WeightsError
 
@@ -25,6 +27,7 @@ _ZIP_FAULTS = (zipfile.BadZipFile, NotImplementedError, RuntimeError)
 """What zipfile raises on damaged archives; RuntimeError where a flipped bit claims encryption."""
 
 _MAX_HEADER_BYTES = 10_000
+_MAX_DIRECTORY_BYTES = 8 * 1024 * 1024
 
 
 def array_checksum(arrays: Arrays) -> str:
@@ -68,23 +71,33 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
 
 
 def read_arrays(
-    path: Path, *, checksum: str = "", data: bytes | None = None
+    path: Path,
+    *,
+    checksum: str = "",
+    data: bytes | None = None,
+    max_bytes: int | None = None,
+    layers: Collection[str] | None = None,
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """Reads all arrays, and checks them, also against the `checksum` of a model card if given; of
-    `data` where that is the file's content. Raises WeightsError: missing, damaged, not ours, or not
-    the file that the card names.
+    """Reads all arrays, and checks them.
+
+    Args:
+        path: The file.
+        checksum: Of a model card, which the content must have; "" for any.
+        data: The file's content, where that is read already.
+        max_bytes: Longest file; None for any.
+        layers: What the names of arrays may begin with, up to a "/"; None for anything.
+
+    Raises:
+        WeightsError: missing, damaged, too long, not ours, or not the file that the card names.
     """
-    try:
-        with zipfile.ZipFile(path if data is None else io.BytesIO(data)) as archive:
-            stored = archive.comment.removeprefix(_PREFIX).decode("ascii")
-            arrays = {
-                member.filename.removesuffix(".npy"): _read_member(archive, member)
-                for member in archive.infolist()
-            }
-    except FileNotFoundError as error:
-        raise WeightsError("The weights file is missing.", where=str(path)) from error
-    except (OSError, ValueError, EOFError, *_ZIP_FAULTS) as error:
-        raise _damaged(path, str(error) or type(error).__name__) from error
+    with _opened(path, data, max_bytes) as archive:
+        if layers is not None:
+            _refuse_others(archive.namelist(), layers)
+        stored = archive.comment.removeprefix(_PREFIX).decode("ascii")
+        arrays = {
+            member.filename.removesuffix(".npy"): _read_member(archive, member)
+            for member in archive.infolist()
+        }
     actual = array_checksum(arrays)
     if actual != stored:
         raise _damaged(path, "the content does not match its checksum")
@@ -99,13 +112,86 @@ def read_arrays(
     return arrays
 
 
-def read_array(path: Path, name: str) -> np.ndarray[Any, Any]:
-    """One array, not held against the checksum (zip's own CRC is); raises WeightsError."""
+def read_array(path: Path, name: str, *, max_bytes: int) -> np.ndarray[Any, Any]:
+    """One array of at most so many bytes, not held against the checksum (zip's own CRC is); raises
+    WeightsError.
+    """
+    with _opened(path) as archive:
+        member = archive.getinfo(f"{name}.npy")
+        if member.file_size > max_bytes:
+            raise ValueError(f"an array of {member.file_size:,} bytes")
+        return _read_member(archive, member)
+
+
+@contextlib.contextmanager
+def _opened(
+    path: Path, data: bytes | None = None, max_bytes: int | None = None
+) -> Iterator[zipfile.ZipFile]:
+    """A file of arrays, or `data` in its place, whose directory claims no more than it has; raises
+    WeightsError, also for what is raised inside.
+    """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _read_member(archive, archive.getinfo(f"{name}.npy"))
-    except (OSError, ValueError, KeyError, EOFError, *_ZIP_FAULTS) as error:
+        with open_foreign(path) if data is None else io.BytesIO(data) as file:
+            size = file.seek(0, io.SEEK_END)
+            if max_bytes is not None and size > max_bytes:
+                raise WeightsError(
+                    "The weights file is too long for its network.",
+                    where=str(path),
+                    received=f"{size:,} bytes",
+                    expected=f"at most {max_bytes:,} bytes",
+                    fix="Copy the whole run folder again, or train again.",
+                )
+            with zipfile.ZipFile(cast("IO[bytes]", _Portions(file))) as archive:
+                _check_directory(archive, size)
+                yield archive
+    except FileNotFoundError as error:
+        raise WeightsError("The weights file is missing.", where=str(path)) from error
+    except (OSError, ValueError, KeyError, EOFError, OverflowError, *_ZIP_FAULTS) as error:
         raise _damaged(path, str(error) or type(error).__name__) from error
+
+
+class _Portions:
+    """A file of which zipfile gets no more at once than an honest directory has: it would read a
+    directory of any length that the last bytes of the file claim. `read_freely` ends that.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+        self._file = file
+        self._most: int | None = _MAX_DIRECTORY_BYTES
+
+    def read_freely(self) -> None:
+        """The directory was read, and its sizes are right."""
+        self._most = None
+
+    def read(self, size: int = -1) -> bytes:
+        """As of a file."""
+        if self._most is None:
+            return self._file.read(size)
+        data = self._file.read(self._most + 1 if size < 0 else min(size, self._most + 1))
+        if len(data) > self._most:
+            raise zipfile.BadZipFile("a directory that is too long")
+        return data
+
+    def close(self) -> None:
+        """As of a file."""
+        self._file.close()
+
+
+def _check_directory(archive: zipfile.ZipFile, size: int) -> None:
+    """Refuses a directory that has one name twice, or the same bytes as several arrays."""
+    members = archive.infolist()
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("an array twice")
+    if sum(member.file_size for member in members) > size:
+        raise ValueError("more bytes of arrays than the file has")
+    cast("_Portions", archive.fp).read_freely()
+
+
+def _refuse_others(names: Iterable[str], layers: Collection[str]) -> None:
+    others = [name for name in names if name.partition("/")[0] not in layers]
+    if others:
+        raise ValueError(f"{others[0][:80]!r}, which is no weight of this network")
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray[Any, Any]:

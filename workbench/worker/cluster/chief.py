@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.storage.file_tail import tail_lines
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.own_file import make_own_folder, open_own
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import (
@@ -32,6 +33,7 @@ from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark, checkpoint_path
 from workbench.runs.store.machine import Machine
+from workbench.runs.store.run_weights import checkpoint_room
 from workbench.targets import all_targets
 from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
@@ -92,8 +94,8 @@ def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Pee
 def join_error_of(run: RunFolder) -> RemoteError | None:
     """The reason of the first machine that could not join; None while there is none."""
     try:
-        with (run.path / REFUSAL_NAME).open("rb") as file:
-            refusal = msgspec.json.decode(file.read(_MAX_REFUSAL_BYTES), type=ErrorParts)
+        data = read_foreign(run.path / REFUSAL_NAME, _MAX_REFUSAL_BYTES)
+        refusal = msgspec.json.decode(data, type=ErrorParts)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return RemoteError(
@@ -256,7 +258,7 @@ class Chief(ClusterPeers):
             files=[path.name for path in files],
         )
         for path in files:
-            line.send("file", path.read_bytes())
+            line.send("file", read_foreign(path, checkpoint_room(self._run)))
 
     def _exchange_fingerprints(self, mark: DataMark) -> None:
         waited = dict(self._lines)

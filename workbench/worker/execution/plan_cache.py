@@ -16,6 +16,7 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import SaveError
@@ -168,7 +169,7 @@ def read_all_known(group: str, home: Path | None = None) -> list[tuple[float, Kn
 
 def _read(path: Path) -> tuple[Known, Likeness | None]:
     try:
-        file = _decoder.decode(path.read_bytes())
+        file = _decoder.decode(read_foreign(path, SMALL_BYTES))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Known(), None
     known = Known(

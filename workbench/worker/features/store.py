@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from workbench.core.specs import Shape
+from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.rows import ChosenRows, Numbers, StoredRows, Values
@@ -31,6 +32,7 @@ from workbench.pictures.store import (
 from workbench.worker.input.cache_mode import memory_for_pictures
 
 KEY_BYTES = 16
+_MAX_KEYS_BYTES = 1 << 30
 _TEMPORARY = ".computing-"
 
 Key = bytes
@@ -139,7 +141,7 @@ class FeatureStore:
     def _open(self, path: Path) -> None:
         """Takes a segment in; one that is damaged, or removed meanwhile, is passed over."""
         with contextlib.suppress(OSError, ValueError, EOFError):
-            data = path.with_suffix(KEYS_SUFFIX).read_bytes()
+            data = read_foreign(path.with_suffix(KEYS_SUFFIX), _MAX_KEYS_BYTES)
             count = len(data) // KEY_BYTES
             start = rows_start(path, (count, *self._shape), self._dtype)
             os.utime(path, follow_symlinks=False)  # used just now: pruning takes others first

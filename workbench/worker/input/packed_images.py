@@ -23,6 +23,7 @@ from workbench.core.format import bytes_text, list_text, plural
 from workbench.core.projects.project import Project
 from workbench.core.specs import LoadContext, LoadedData, Shape
 from workbench.core.split_marks import SplitMarks, marks_to_plain
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import Sink, save_stream
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError, SaveError
@@ -194,10 +195,10 @@ def refuse_other_outputs(class_names: Sequence[str], num_outputs: int) -> None:
 def is_packed(path: Path) -> bool:
     """Whether a file holds packed images, by its format."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_foreign(path) as opened, zipfile.ZipFile(opened) as archive:
             if archive.getinfo("format.npy").file_size > _MOST_FORMAT_BYTES:
                 return False
-        with np.load(path, allow_pickle=False) as file:
+        with open_foreign(path) as opened, np.load(opened, allow_pickle=False) as file:
             return str(file["format"]) == FORMAT
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return False

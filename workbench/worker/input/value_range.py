@@ -8,11 +8,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData, Option, Part
-from workbench.pictures.portable.decoding import ImageError, deep_values
+from workbench.core.storage.foreign_file import open_foreign
+from workbench.pictures.portable.decoding import ImageError, deep_values, read_file
 from workbench.pictures.portable.ranges import (
     EACH,
     Evidence,
@@ -125,9 +125,9 @@ def _read_evidence(marks: tuple[tuple[str, int, int], ...]) -> tuple[Evidence, .
 def _may_be_deep(path: str) -> bool:
     """By the first bytes of a file."""
     try:
-        with Path(path).open("rb") as file:
+        with open_foreign(path) as file:
             head = file.read(_HEAD_BYTES)
-    except (OSError, ValueError):
+    except OSError:
         return False
     if head.startswith(b"\x89PNG"):
         return head[24:25] == b"\x10"  # bits of a number
@@ -136,7 +136,7 @@ def _may_be_deep(path: str) -> bool:
 
 def _of_file(path: str) -> Iterator[tuple[str, Evidence]]:
     try:
-        values = deep_values(Path(path).read_bytes())
+        values = deep_values(read_file(path))
     except (OSError, ImageError):  # the check of the data names such files
         return
     if values is not None and values.size:

@@ -37,7 +37,7 @@ from workbench.runs.store.references import (
     read_references,
     references_path,
 )
-from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.store.run_weights import read_run_weights
 from workbench.worker.foreign.foreign_weights import (
     read_any_card,
     read_archive_member,
@@ -188,5 +188,5 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:
     if path.is_dir():
-        return read_arrays(RunFolder(path).weights_path, checksum=card.checksum)
+        return read_run_weights(path, card)
     return read_foreign_weights(path, weights_layout(built), by_order=True).arrays

@@ -1,0 +1,80 @@
+"""The one way to read a file that may come from elsewhere, or that another program may have put in
+place of ours: a run folder, a settings folder, what a person names.
+
+Such a name may belong to a pipe, a device, a folder, a link in a circle, or a file of any length.
+Opening waits for nobody, only a regular file is read, also behind a link, and of that never more
+than the reader has room for. Every refusal is an OSError with words, and FileNotFoundError where
+there is nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+
+SMALL_BYTES = 1024 * 1024
+"""Room for a file that holds a few values."""
+
+REQUEST_BYTES = 64 * 1024 * 1024
+"""Room for the request of a run: a whole project, with all that was changed in its data."""
+
+
+def open_foreign(path: str | Path, *, follows_links: bool = True) -> io.BufferedReader:
+    """Opens a regular file for reading, in binary, not for child processes.
+
+    Raises:
+        OSError: there is none, it is something else than a regular file, or a link although
+            `follows_links` is False.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        # Before it is opened: opening alone may move a tape, or wake a process behind a pipe.
+        _check_kind(path, os.stat(path, follow_symlinks=follows_links))  # noqa: PTH116 - both kinds
+        descriptor = os.open(path, flags | (0 if follows_links else os.O_NOFOLLOW))
+    except ValueError as error:  # a name with a zero character
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
+    try:
+        _check_kind(path, os.fstat(descriptor))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def open_foreign_text(path: str | Path) -> io.TextIOWrapper:
+    """As `open_foreign`, in UTF-8, with line ends as they are: a table."""
+    return io.TextIOWrapper(open_foreign(path), encoding="utf-8", newline="")
+
+
+def read_foreign(path: str | Path, max_bytes: int, *, follows_links: bool = True) -> bytes:
+    """All of a regular file; raises OSError as `open_foreign`, and where it is longer than
+    `max_bytes`, without reading it.
+    """
+    with open_foreign(path, follows_links=follows_links) as file:
+        if size_of(file) > max_bytes:
+            raise _too_long(path, max_bytes)
+        # Some of /proc have no size, and a file may grow.
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise _too_long(path, max_bytes)
+    return data
+
+
+def size_of(file: io.BufferedReader) -> int:
+    """The length of an open file in bytes."""
+    return os.fstat(file.fileno()).st_size
+
+
+def _check_kind(path: str | Path, info: os.stat_result) -> None:
+    if stat.S_ISDIR(info.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
+    if not stat.S_ISREG(info.st_mode):
+        words = "it is a link" if stat.S_ISLNK(info.st_mode) else "it is not a regular file"
+        raise OSError(errno.EINVAL, words, str(path))
+
+
+def _too_long(path: str | Path, max_bytes: int) -> OSError:
+    return OSError(errno.EFBIG, f"it is longer than {max_bytes:,} bytes", str(path))
