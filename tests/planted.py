@@ -17,7 +17,7 @@ RUN_FILES = (
     "crash.txt", "target.json", "extensions.json", "link.json", "remote.json", "mirror.txt", "weights.npz",
     "model.json", "confusions.bin", "notes.json", "notes.unreadable.json", "waiting",
     "evaluation.json", "image_scores.npz", "references.npz", "robustness.json",
-    "origin.json", "cluster.json", "refusal.json", "request.json",
+    "origin.json", "cluster.json", "cluster.seal", "refusal.json", "request.json",
 )  # fmt: skip
 RUN_FOLDERS = ("checkpoints", "tensorboard", "machines", "fetching")
 INNER_FILES = (

@@ -25,6 +25,7 @@ from tests.proofs._tiny_runs import tiny_project, write_stripes
 from tests.traced import Sandbox, Trace
 from workbench.core.projects.project_file import save_project
 
+RUN = "../ours/runs/run"
 TOGETHER = 3
 """Parts that are traced at the same time: most of it is waiting."""
 
@@ -57,10 +58,10 @@ def prepare(sandbox: Sandbox) -> None:
         project = tiny_project(data, number=0, epochs=epochs)
         save_project(project, sandbox.work / f"{name}.workbench")
     Image.new("L", (12, 12), 90).save(sandbox.work / "picture.png")
-    _done(sandbox, "train", "p.workbench", "--run", "run")
+    _done(sandbox, "train", "p.workbench", "--run", RUN)
     for key in FOLDERS:
-        _done(sandbox, "export", "run", key, f"folder-{key}", "--folder")
-    _done(sandbox, "export", "run", "python", "network.py")
+        _done(sandbox, "export", RUN, key, f"folder-{key}", "--folder")
+    _done(sandbox, "export", RUN, "python", "network.py")
     _done(sandbox, "notebook", "p.workbench", "p.ipynb")
 
 
@@ -76,17 +77,17 @@ def parts(sandbox: Sandbox, seconds: float) -> Iterator[Part]:
     yield Part("service worker", ("tests.proofs.telemetry", "--serve"))
     yield Part("trainer", ("workbench", "train", "long.workbench", "--run", "trained"))
     commands = {
-        "classify": "run picture.png",
-        "evaluate": "run",
-        "explain": "run picture.png map.png --force",
-        "calibrate": "run",
-        "report": "run report.html --force",
-        "report (PDF)": "run report.pdf --force",
-        "export": "run onnx again.onnx --force",
+        "classify": f"{RUN} picture.png",
+        "evaluate": RUN,
+        "explain": f"{RUN} picture.png map.png --force",
+        "calibrate": RUN,
+        "report": f"{RUN} report.html --force",
+        "report (PDF)": f"{RUN} report.pdf --force",
+        "export": f"{RUN} onnx again.onnx --force",
         "check": "p.workbench",
         "doctor": "",
         "runs": "",
-        "compare": "run run",
+        "compare": f"{RUN} {RUN}",
         "data check": "npz:data.npz",
         "preflight": "p.workbench --tpu v5e",
     }
@@ -107,8 +108,8 @@ def serve() -> int:
 
     with ServiceCall() as call:
         kinds = [type(answer).__name__ for request in (
-            Classify(id=1, model="run", pictures=["picture.png"]),
-            Evaluate(id=2, model="run"),
+            Classify(id=1, model=RUN, pictures=["picture.png"]),
+            Evaluate(id=2, model=RUN),
         ) for answer in call.answers(request)]  # fmt: skip
         time.sleep(float(sys.argv[2]) if len(sys.argv) > 2 else 55.0)
     print(kinds)

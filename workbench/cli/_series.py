@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from time import monotonic, sleep
 
+from workbench.cli._connect import agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import print_line
@@ -21,7 +22,6 @@ from workbench.runs.library.series import (
     is_settled,
     series_runs,
 )
-from workbench.runs.places import remember
 from workbench.runs.state.outcome import UNDER_WAY, outcome_of
 
 _STOP_S = 60.0
@@ -37,8 +37,9 @@ def begin(plan: Plan, arguments: argparse.Namespace, *targets: Choice) -> str:
         arguments: With the file of the project, and whether to begin `again`.
         targets: Where; none for the project's own target.
     """
-    for target in targets or (plan.project.target,):
-        remember(target)
+    wanted = targets or (plan.project.target,)
+    agree_on(arguments, *wanted, plan.project.dataset)
+    for target in wanted:
         refuse_unready(target)
     return begin_series(
         plan,

@@ -10,6 +10,7 @@ from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.layers import all_layers
+from workbench.runs.places import remember
 from workbench.targets import all_targets
 
 _OTHERS = """other keys:
@@ -24,9 +25,19 @@ _OTHERS = """other keys:
 
 
 def changed(project: Project, texts: Iterable[str]) -> Project:
-    """The project with values of KEY=VALUE texts; raises UsageError for wrong ones."""
+    """The project with values of KEY=VALUE texts; raises UsageError for wrong ones,
+    SaveError.
+    """
+    texts = list(texts)
     plug_ins = PlugIns(layers=all_layers(), datasets=all_datasets(), targets=all_targets())
-    return with_assignments(project, texts, plug_ins)
+    result = with_assignments(project, texts, plug_ins)
+    # A whole address was typed, not only a part of one that is in a file.
+    keys = {text.partition("=")[0].strip() for text in texts}
+    if "target" in keys:
+        remember(result.target)
+    if "data" in keys:
+        remember(result.dataset)
+    return result
 
 
 def list_keys_in_help(parser: argparse.ArgumentParser) -> None:

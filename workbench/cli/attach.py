@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._options import add_json_option, add_run
@@ -13,7 +14,7 @@ from workbench.errors import RunFolderError
 from workbench.runs.control import request_retry
 from workbench.runs.library.find import open_run
 from workbench.runs.link import read_remote
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import place_of
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 
@@ -24,6 +25,7 @@ HELP = "follow a running run, here or on another computer"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
+    add_connect_option(parser)
     add_json_option(parser)
 
 
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     with CtrlC(folder) as ctrl_c:
         if outcome.kind == "away":
-            remember(place_of(folder))
+            agree_on(arguments, place_of(folder))
             reattach(folder)
         elif outcome.is_far and outcome.kind == "silent":
             request_retry(folder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import report
 from workbench.remote.mirror.process import fetch
 from workbench.runs.library.find import open_run
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import place_of
 from workbench.runs.store.checkpoint import newest_state
 
 NAME = "fetch"
@@ -18,13 +19,14 @@ HELP = "fetch checkpoints and weights of a run from the computer that trains it"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
+    add_connect_option(parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetches once; 4 when the other computer cannot be reached."""
     folder = open_run(arguments.run_name)
-    remember(place_of(folder))
+    agree_on(arguments, place_of(folder))
     fetch(folder)
     state = newest_state(folder)
     step = state.step if state is not None else None

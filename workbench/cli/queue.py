@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli import train
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, printable, report, report_error
 from workbench.core.projects.project import Project
@@ -13,7 +14,7 @@ from workbench.runs.environment import refuse_without_parts
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, list_runs
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import places_of
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         command = commands.add_parser(name, help=words)
         add_run(command)
+        if name in ("resume", "start"):
+            add_connect_option(command)
         if name == "resume":
             add_json_option(command, is_repeated=True)
         if name == "move":
@@ -82,7 +85,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
 
 def _add(arguments: argparse.Namespace) -> None:
     project: Project = train.project_for(arguments)
-    remember(project.target)
+    agree_on(arguments, project.target, project.dataset)
     refuse_without_parts(project.target)
     folder = train.new_run(arguments, project)
     queue.enqueue(folder)
@@ -99,7 +102,7 @@ def _resume(arguments: argparse.Namespace) -> None:
             received=outcome.sentence(),
             fix="Train its project again.",
         )
-    remember(place_of(folder))
+    agree_on(arguments, *places_of(folder))
     refuse_without_parts(folder.project().target)
     queue.enqueue(folder, resume=True)
     _print_place(folder, as_json=arguments.json)
@@ -124,5 +127,5 @@ def _cancel(arguments: argparse.Namespace) -> None:
 
 def _start(arguments: argparse.Namespace) -> None:
     folder = open_run(arguments.run_name)
-    remember(place_of(folder))
+    agree_on(arguments, *places_of(folder))
     queue.start_now(folder)

@@ -6,22 +6,22 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_line
+from workbench.cli._typed_source import typed_target
 from workbench.cli.train import print_run
-from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError, UsageError
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import places_of
 from workbench.runs.start import start_trainer
 from workbench.runs.state.longer import extension_to, longer_training
 from workbench.runs.state.migrate import go_on_with, is_moving
 from workbench.runs.state.outcome import RunOutcome, outcome_of
 from workbench.runs.state.queue import start_now
-from workbench.targets import all_targets
 
 NAME = "resume"
 HELP = "continue a run that was paused, stopped or killed, or train a completed one longer"
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="train to N epochs in total, also a completed run",
     )
+    add_connect_option(parser)
     add_json_option(parser)
 
 
@@ -48,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Trains on in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     folder = open_run(arguments.run_name)
     outcome = outcome_of(folder)
-    target = parse_target(arguments.target, all_targets()) if arguments.target else None
+    target = typed_target(arguments.target) if arguments.target else None
     past = PastEvents(folder)
-    remember(target or place_of(folder))
+    agree_on(arguments, *([folder.project().dataset] if target else places_of(folder)))
     with CtrlC(folder) as ctrl_c:
         if arguments.epochs is not None:
             _train_longer(folder, outcome, arguments)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_run
 from workbench.cli._output import print_line
 from workbench.runs.control import request_pause, request_stop
 from workbench.runs.library.find import open_run
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import place_of
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.queue import cancel, is_waiting
@@ -20,6 +21,7 @@ HELP = "stop a run and save its weights"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
+    add_connect_option(parser)
     parser.add_argument(
         "--pause",
         action="store_true",
@@ -36,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif outcome_of(folder).kind == "away":
         # The run mirror passes it on: a stop that waits for a connection costs hours of a TPU.
         (request_pause if arguments.pause else request_stop)(folder)
-        remember(place_of(folder))
+        agree_on(arguments, place_of(folder))
         reattach(folder)
         print_line(
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "

@@ -8,12 +8,13 @@ from typing import Any
 
 from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.cli import train
+from workbench.cli._connect import add_connect_option
 from workbench.cli._options import add_json_option
 from workbench.cli._output import aligned, print_json, print_line, printable
 from workbench.cli._series import begin, spread_as_json, train_series
 from workbench.cli._settings import list_keys_in_help
+from workbench.cli._typed_source import typed_target
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.target_text import parse_target
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.runs.library.series import newest_series, spread_words
@@ -28,7 +29,6 @@ from workbench.runs.library.sweep_result import (
     sweep_result,
 )
 from workbench.runs.state import queue
-from workbench.targets import all_targets
 
 NAME = "sweep"
 HELP = "train a project over values of its settings, with several seeds; which are best"
@@ -36,6 +36,7 @@ HELP = "train a project over values of its settings, with several seeds; which a
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What differs, how often each combination is trained, and where."""
+    add_connect_option(parser)
     train.add_data_and_recipe_arguments(parser)
     _add_axes(parser)
     parser.add_argument(
@@ -137,7 +138,7 @@ def _checked(arguments: argparse.Namespace) -> CheckedSweep:
     axes = [Axis.parse(text) for text in arguments.axes]
     fixed = [axis.text() for axis in axes if axis.is_fixed]
     own = argparse.Namespace(**{**vars(arguments), "values": fixed})
-    targets = [parse_target(text, all_targets()) for text in arguments.targets]
+    targets = [typed_target(text) for text in arguments.targets]
     plan = SweepPlan(
         train.project_for(own),
         tuple(axis for axis in axes if not axis.is_fixed),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.checkup.analysed import analysed
+from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_json_option, add_project, add_run_option
@@ -18,10 +19,9 @@ from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
 from workbench.cli._source_words import add_data_option
 from workbench.cli._turn import wait_for_turn
-from workbench.cli._typed_source import typed_source
+from workbench.cli._typed_source import typed_source, typed_target
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.target_text import parse_target
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
@@ -29,12 +29,10 @@ from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
 from workbench.runs.log.coaching import advice_on, advice_text
-from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.runs.store.initial_weights import create_run_from
-from workbench.targets import all_targets
 
 NAME = "train"
 HELP = "train a project; Ctrl+C stops and saves the weights"
@@ -56,6 +54,7 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train, see `workbench targets`"
     )
+    add_connect_option(parser)
     add_data_and_recipe_arguments(parser)
     parser.add_argument(
         "--set",
@@ -96,7 +95,7 @@ def add_data_and_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
-    remember(project.target)
+    agree_on(arguments, project.target, project.dataset)
     refuse_unready(project.target)
     folder = new_run(arguments, project)
     with CtrlC(folder) as ctrl_c:
@@ -163,7 +162,7 @@ def project_for(arguments: argparse.Namespace) -> Project:
     if arguments.data is not None:
         project = replace(project, dataset=typed_source(arguments.data))
     if arguments.target is not None:
-        project = replace(project, target=parse_target(arguments.target, all_targets()))
+        project = replace(project, target=typed_target(arguments.target))
     project = changed(project, arguments.values)
     _refuse_problems(project, arguments.project)
     return project

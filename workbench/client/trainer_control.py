@@ -115,7 +115,7 @@ class TrainerControl(QObject):
         home = self.home
 
         def work() -> _Begun:
-            check_known(project.target)
+            check_known(project.target, project.dataset)
             remembered = with_remembered_split(project, home)
             source = RunFolder(initial) if initial is not None else None
             how = {"title": title, "project_path": project_path, "home": home}
@@ -200,17 +200,17 @@ class TrainerControl(QObject):
 
     def _on_not_begun(self, error: WorkbenchError, work: Callable[[], _Begun]) -> None:
         self._num_starting -= 1
-        if isinstance(error, UnknownPlaceError) and error.target is not None:
-            target = error.target
-            self.place_unknown.emit(error, lambda: self._begin_at(target, work))
+        if isinstance(error, UnknownPlaceError):
+            targets = error.targets
+            self.place_unknown.emit(error, lambda: self._begin_at(targets, work))
         else:
             self.failed.emit(error)
 
-    def _begin_at(self, target: Choice, work: Callable[[], _Begun]) -> None:
-        """Begins after all: a person has agreed to connect to the target."""
+    def _begin_at(self, targets: tuple[Choice, ...], work: Callable[[], _Begun]) -> None:
+        """Begins after all: a person has agreed to connect to the targets."""
 
         def remembered() -> _Begun:
-            remember(target)
+            remember(*targets)
             return work()
 
         self._begin(remembered, may_be_one_of_many=True)

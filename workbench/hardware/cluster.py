@@ -6,11 +6,9 @@ import contextlib
 import secrets
 import socket
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 
-from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.errors import RunError, UsageError
 from workbench.hardware.address import Address, parse_address
 
@@ -20,7 +18,8 @@ started from outside beside others. Without it a trainer starts the others itsel
 """
 
 CLUSTER_NAME = "cluster.json"
-"""File in a run's folder: the same, where all machines were started from one place."""
+"""File in a run's folder: the same, where all machines were started from one place; it counts where
+it was put there by this user (`runs.seal`)."""
 
 FIRST_PORT = 23_200
 """Port of a machine whose address names none."""
@@ -120,21 +119,6 @@ class Cluster:
     def address(self, index: int) -> Address:
         """Where a machine listens."""
         return read_address(self.machines[index])
-
-
-def kept_cluster(folder: Path) -> Cluster | None:
-    """The cluster that a run's folder says; None where it says none.
-
-    Raises:
-        RunError: it is no cluster, or cannot be read.
-    """
-    path = folder / CLUSTER_NAME
-    try:
-        return Cluster.from_text(read_foreign(path, SMALL_BYTES).decode("utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise _no_cluster(str(path), str(error)) from error
 
 
 def _no_cluster(text: str, why: str) -> RunError:

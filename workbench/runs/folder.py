@@ -23,6 +23,7 @@ target.json    where it goes on since it was moved (elsewhere.py)
 extensions.json  more epochs than the request plans (extensions.py)
 link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a run mirror has started them all
+cluster.seal   the mark that it was put there on behalf of this user (seal.py)
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)

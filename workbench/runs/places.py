@@ -40,13 +40,13 @@ class _KnownPlaces(msgspec.Struct, frozen=True):
 
 
 class UnknownPlaceError(RunError):
-    """A target with an address that has not been confirmed here.
+    """Targets or data sets with addresses that have not been confirmed here.
 
     Attributes:
-        target: The target, or the data set.
+        targets: All of them that what was to be done connects to.
     """
 
-    target: Choice | None = None
+    targets: tuple[Choice, ...] = ()
 
 
 def addresses_of(target: Choice) -> tuple[str, ...]:
@@ -61,9 +61,9 @@ def addresses_of(target: Choice) -> tuple[str, ...]:
     return () if errors else tuple(spec.addresses(params))
 
 
-def place_words(target: Choice) -> str:
-    """The addresses of a target as a button names them; "" for none."""
-    return ", ".join(addresses_of(target))
+def place_words(*targets: Choice) -> str:
+    """The addresses of targets as a button names them; "" for none."""
+    return ", ".join(dict.fromkeys(one for target in targets for one in addresses_of(target)))
 
 
 def place_of(run: RunFolder) -> Choice:
@@ -72,36 +72,51 @@ def place_of(run: RunFolder) -> Choice:
     return remote.choice() if remote is not None else run.project().target
 
 
-def is_known(target: Choice) -> bool:
-    """Whether a person has agreed to connect to all addresses of a target."""
-    wanted = set(addresses_of(target))
+def places_of(run: RunFolder) -> tuple[Choice, ...]:
+    """All that starting a run connects to, or another process of it does: where it is, its target
+    and its data set. Errors as of `place_of`.
+
+    What its folder says of other machines (cluster.json) is not among it: that is used where it is
+    sealed (`runs.seal`), and refused otherwise. Nor is link.json, which nothing connects by.
+    """
+    project = run.project()
+    found = (place_of(run), project.target, project.dataset)
+    return tuple(one for number, one in enumerate(found) if one not in found[:number])
+
+
+def is_known(*targets: Choice) -> bool:
+    """Whether a person has agreed to connect to all addresses of targets."""
+    wanted = {one for target in targets for one in addresses_of(target)}
     return not wanted or wanted <= set(_read())
 
 
-def check_known(target: Choice) -> None:
-    """Raises UnknownPlaceError where an address of a target has not been agreed to."""
-    if is_known(target):
+def check_known(*targets: Choice) -> None:
+    """Raises UnknownPlaceError, with all addresses, where one of them has not been agreed to."""
+    if is_known(*targets):
         return
-    words = place_words(target)
-    is_data = target.key in all_datasets()
+    unknown = tuple(target for target in targets if not is_known(target))
+    words = place_words(*unknown)
+    is_data = all(target.key in all_datasets() for target in unknown)
     once = " Load its images once in the Data view, or type it: workbench data check SOURCE."
     error = UnknownPlaceError(
         f"Connect to {words}?",
         where=words,
-        expected="an address that you know: it came with a file",
+        expected="addresses that you know: they came with a file"
+        if "," in words
+        else "an address that you know: it came with a file",
         fix=f"Connect only if you know {words}. The answer is remembered.{once * is_data}",
     )
-    error.target = target
+    error.targets = unknown
     raise error
 
 
-def remember(target: Choice) -> None:
+def remember(*targets: Choice) -> None:
     """A person has pressed or typed something that names the addresses; raises SaveError."""
-    if is_known(target):
+    if is_known(*targets):
         return
     with _locked() as home:
-        known = dict.fromkeys([*_read(), *addresses_of(target)])
-        save_json(home / _NAME, _KnownPlaces(list(known)))
+        new = [one for target in targets for one in addresses_of(target)]
+        save_json(home / _NAME, _KnownPlaces(list(dict.fromkeys([*_read(), *new]))))
 
 
 def forget(address: str) -> bool:

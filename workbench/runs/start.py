@@ -17,7 +17,6 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.own_file import open_own
 from workbench.errors import RunError, RunFolderError, os_errors_as
-from workbench.hardware.cluster import kept_cluster
 from workbench.processes.session import start_session
 from workbench.runs.control import clear_command
 from workbench.runs.environment import is_remote, refuse_without_parts
@@ -25,8 +24,9 @@ from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.ownership import check_own
-from workbench.runs.places import check_known, place_of
+from workbench.runs.places import check_known, places_of
 from workbench.runs.ready import LOCK_FD, can_be_ready, ready_trainer, variables_of
+from workbench.runs.seal import sealed_cluster
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
@@ -50,12 +50,12 @@ def start_trainer(
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
-        UnknownPlaceError: its target, or its images' address, is not confirmed (`runs.places`).
-        RunError: the process cannot be started, TensorFlow is missing, or the target is unknown.
+        UnknownPlaceError: addresses that it would connect to are not confirmed (`runs.places`).
+        RunError: the process cannot be started, TensorFlow is missing, the target is unknown, or
+            the folder names machines that were not named here (`runs.seal`).
         SaveError: the extension cannot be written.
     """
     project = run.project()
-    check_own(run.path)
     starts_mirror = is_remote(project.target)
     _check_start(run, project, starts_mirror=starts_mirror)
     environment = variables_of(project)
@@ -99,10 +99,12 @@ def reattach(run: RunFolder) -> int:
 
 
 def _check_start(run: RunFolder, project: Project, *, starts_mirror: bool) -> None:
-    """Raises MissingPartError, UnknownPlaceError."""
+    """Raises LinkFoundError, MissingPartError, UnknownPlaceError, RunError."""
+    check_own(run.path)
     refuse_without_parts(project.target)
-    check_known(place_of(run) if starts_mirror else project.target)
-    check_known(project.dataset)
+    if not starts_mirror:
+        sealed_cluster(run)
+    check_known(*places_of(run))
 
 
 def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_mirror: bool) -> None:
@@ -151,7 +153,7 @@ def _process(
     """
     printed = open_own(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        if can_be_ready(run.project()) and kept_cluster(run.path) is None:
+        if can_be_ready(run.project()) and sealed_cluster(run) is None:
             pid = ready_trainer.hand_over(words[1:], environment, printed=printed, lock=lock)
             if pid is not None:
                 return pid
@@ -163,8 +165,8 @@ def _process(
 
 
 def joins_another(run: RunFolder) -> bool:
-    """Whether the folder is of a machine that is not the chief; raises RunError."""
-    cluster = kept_cluster(run.path)
+    """Whether the folder is of a machine that is not the chief; errors as of `sealed_cluster`."""
+    cluster = sealed_cluster(run)
     return cluster is not None and cluster.index > 0
 
 

@@ -96,6 +96,40 @@ def test_a_machine_receives_what_to_train_and_from_where(leader, cluster, run, t
     member.close(None)
 
 
+def requested(folder, request):
+    """The folder of a machine that has got its request from the user."""
+    folder.mkdir()
+    (folder / "request.json").write_bytes(msgspec.json.encode(request))
+    return (folder / "request.json").read_bytes()
+
+
+def test_a_chief_cannot_change_what_was_requested_here(leader, cluster, run, tmp_path):
+    folder, ours = tmp_path / "member", run.request()
+    secret = {"key": "folder", "params": {"path": "/somewhere/secret"}}
+    before = requested(
+        folder, msgspec.structs.replace(ours, project={**ours.project, "dataset": secret})
+    )
+    gathering = in_background(leader.rendezvous, resume=False)
+    member = Member(cluster.of(1), StopSwitch(RunFolder(folder)), pytest.fail)
+    with pytest.raises(RemoteError) as caught:
+        member.receive_task(RunFolder(folder), is_requested=True)
+    assert "project.dataset" in caught.value.received
+    assert outcome_of(gathering) is None
+    assert (folder / "request.json").read_bytes() == before
+    member.close(None)
+
+
+def test_the_same_request_on_another_computer_begins(leader, cluster, run, tmp_path):
+    folder = tmp_path / "member"
+    before = requested(folder, msgspec.structs.replace(run.request(), on="the other computer"))
+    gathering = in_background(leader.rendezvous, resume=False)
+    member = Member(cluster.of(1), StopSwitch(RunFolder(folder)), pytest.fail)
+    assert not member.receive_task(RunFolder(folder), is_requested=True)
+    assert outcome_of(gathering) is None
+    assert (folder / "request.json").read_bytes() == before
+    member.close(None)
+
+
 def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, tmp_path):
     folder = tmp_path / "member"
     gathering = in_background(leader.rendezvous, resume=False)

@@ -181,12 +181,11 @@ class RunController(QObject):
 
     def _connect(self, problem: UnknownPlaceError, *, then: Callable[[], None]) -> None:
         """The person has agreed to connect to an address."""
-        if problem.target is not None:
-            try:
-                remember(problem.target)
-            except SaveError as error:
-                self._on_failed(error)
-                return
+        try:
+            remember(*problem.targets)
+        except SaveError as error:
+            self._on_failed(error)
+            return
         then()
 
     def _ask_place(self, problem: UnknownPlaceError, go_on: Callable[[], None]) -> None:

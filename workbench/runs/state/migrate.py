@@ -56,7 +56,7 @@ def check_can_move(run: RunFolder, target: Choice) -> None:
             expected="a paused, stopped or lost run with a checkpoint",
         )
     is_remote(target)  # raises where there is no such target
-    check_known(target)
+    check_known(target, run.project().dataset)
 
 
 def is_moving(run: RunFolder, target: Choice) -> bool:

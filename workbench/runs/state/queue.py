@@ -37,8 +37,8 @@ from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.ownership import check_own, is_own
-from workbench.runs.places import check_known, place_of, place_words
-from workbench.runs.seal import is_sealed, seal_of
+from workbench.runs.places import check_known, place_of, place_words, places_of
+from workbench.runs.seal import is_sealed, request_parts, seal
 from workbench.runs.start import start_trainer
 from workbench.runs.state.home_lock import QUEUE_LOCK, home_lock
 
@@ -75,19 +75,19 @@ def enqueue(run: RunFolder, *, resume: bool = False, extension: Extension | None
     Raises:
         RunFolderError: a trainer works on it.
         LinkFoundError: the run is behind a link.
-        UnknownPlaceError: its target has not been confirmed.
+        UnknownPlaceError: addresses that it would connect to have not been confirmed.
         RunError: the queue is locked by something that hangs.
         SaveError: the marker cannot be written.
     """
     check_own(run.path)
     with contextlib.suppress(InputError):  # a damaged run is reported when it is its turn
-        check_known(place_of(run))
+        check_known(*places_of(run))
     with _locked(run.path.parent):
         if run.is_alive():
             raise RunFolderError("This run is already being trained.", where=str(run.path))
         entries = _entries(run.path.parent)
         placed = {entry.path: marker for entry, marker in entries}
-        if run.path not in placed or not is_sealed(run, placed[run.path].seal):
+        if run.path not in placed or not _is_sealed(run, placed[run.path]):
             last = max((marker.order for _, marker in entries), default=0)
             marker = _Marker(
                 order=min(last, _LAST - 1) + 1,
@@ -96,7 +96,7 @@ def enqueue(run: RunFolder, *, resume: bool = False, extension: Extension | None
                 log_bytes=_size(run.events_path),
                 extension=extension,
                 computer=_computer_of(run),
-                seal=seal_of(run),
+                seal=seal(MARKER_NAME, *request_parts(run)),
             )
             _write(run, marker)
         return num_before(run)
@@ -117,7 +117,7 @@ def starts_by_itself(run: RunFolder) -> bool:
     person or not at all.
     """
     marker = _marker_of(run)
-    return marker is not None and is_sealed(run, marker.seal)
+    return marker is not None and _is_sealed(run, marker)
 
 
 def num_before(run: RunFolder) -> int:
@@ -196,7 +196,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     with _locked(home):
         busy = {_computer_of(run) for run in _folders(home) if run.is_alive()}
         for run, marker in _entries(home):
-            if marker.computer in busy or not is_sealed(run, marker.seal):
+            if marker.computer in busy or not _is_sealed(run, marker):
                 continue
             try:
                 _start(run, marker)
@@ -267,6 +267,10 @@ def _marker_of(run: RunFolder) -> _Marker | None:
     except DAMAGED:
         marker = _Marker()  # it still waits, behind all others, if it never began
     return marker if marker.log_bytes == _size(run.events_path) and is_own(run.path) else None
+
+
+def _is_sealed(run: RunFolder, marker: _Marker) -> bool:
+    return is_sealed(marker.seal, MARKER_NAME, *request_parts(run))
 
 
 def _start(run: RunFolder, marker: _Marker) -> None:

@@ -24,8 +24,9 @@ import msgspec
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.hardware.address import Address
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster
 from workbench.runs.folder import RunFolder
+from workbench.runs.seal import sealed_cluster
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
 from workbench.targets.this_computer import computes_bfloat16
@@ -204,9 +205,11 @@ def mark_text(mark: DataMark) -> str:
 
 
 def handed_cluster(run: RunFolder) -> Cluster | None:
-    """The machines as the environment names them, else as the run folder keeps them."""
+    """The machines as the environment names them, else as the run folder keeps them; RunError where
+    those were not named by this user.
+    """
     text = os.environ.pop(CLUSTER_VARIABLE, None)
-    return Cluster.from_text(text) if text is not None else kept_cluster(run.path)
+    return Cluster.from_text(text) if text is not None else sealed_cluster(run)
 
 
 def summing(strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:

@@ -1,7 +1,9 @@
 """`python -m workbench.worker join FOLDER`: a machine that is not the chief.
 
-Its cluster is named in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json); what
-it trains is sent by the chief. FOLDER holds its own log; nothing of it is needed afterwards.
+Its cluster is named in the environment (WORKBENCH_CLUSTER): then what it trains is sent by the
+chief. Or in FOLDER (cluster.json, see `runs.seal`), with the request that was sent there by the
+user: then the chief can only begin that. FOLDER holds its own log; nothing of it is needed
+afterwards.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
+from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.own_file import make_own_folder
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster
 from workbench.runs.folder import RunFolder
+from workbench.runs.request import RunRequest
 from workbench.runs.store.checkpoint import DataMark, remove_checkpoints
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.members import (
@@ -70,18 +75,25 @@ class Member(ClusterPeers):
                     ) from error
             time.sleep(_AGAIN_S)
 
-    def receive_task(self, run: RunFolder) -> bool:
+    def receive_task(self, run: RunFolder, *, is_requested: bool = False) -> bool:
         """Writes what is to be trained into this machine's folder.
+
+        Args:
+            run: The folder.
+            is_requested: It has the request already: nothing else may be trained.
 
         Returns:
             Whether it goes on from the checkpoint that came with it.
 
         Raises:
-            RemoteError: the chief went away, or did not begin.
+            RemoteError: the chief went away, did not begin, or sends another request.
         """
         task = self._receive("task")
         self._all_have_bfloat16 = task.values.get("has_bfloat16") is True
-        save_bytes(run.request_path, task.data)
+        if is_requested:
+            self._check_same(run, task.data)
+        else:
+            save_bytes(run.request_path, task.data)
         remove_checkpoints(run)
         for name in task.values.get("files", []):
             file = self._receive("file")
@@ -89,6 +101,24 @@ class Member(ClusterPeers):
                 make_own_folder(run.checkpoints_path)
                 save_bytes(run.checkpoints_path / name, file.data)
         return task.values.get("resume") is True
+
+    def _check_same(self, run: RunFolder, sent: bytes) -> None:
+        """Raises RemoteError where the chief's request is not the one that is here, apart from the
+        computer that it names.
+        """
+        ours = msgspec.structs.replace(run.request(), on="")
+        try:
+            theirs = msgspec.structs.replace(msgspec.json.decode(sent, type=RunRequest), on="")
+        except DAMAGED:
+            theirs = None
+        if theirs != ours:
+            raise RemoteError(
+                "The chief sent another training than was requested on this machine.",
+                where=self._cluster.machines[0],
+                received=_first_difference(ours, theirs),
+                expected="the same request on all machines",
+                fix="Nothing was loaded here. Stop the run, and start it again.",
+            )
 
     def _receive(self, kind: str) -> Message:
         message = self._lines[0].receive(kind, timeout_s=COME_S)
@@ -116,18 +146,29 @@ class Member(ClusterPeers):
         return KeptModel(weights, int(message.values["epoch"]))
 
 
+def _first_difference(ours: RunRequest, theirs: RunRequest | None) -> str:
+    """Which part of a request differs, by its name here: nothing of what was sent is shown."""
+    if theirs is None:
+        return "no request"
+    fields = ours.__struct_fields__
+    names = [name for name in fields if getattr(ours, name) != getattr(theirs, name)]
+    inner = [key for key, value in ours.project.items() if theirs.project.get(key) != value]
+    return f"other values of {', '.join([*names, *(f'project.{key}' for key in inner)])}"
+
+
 def join_training(folder: str | Path) -> int:
     """Trains with others until their training ends; returns the exit code."""
     from workbench.worker.trainer.train import run_training
 
     run = RunFolder(Path(folder).absolute())
     try:
+        is_requested = CLUSTER_VARIABLE not in os.environ
         cluster = handed_cluster(run)
         if cluster is None:
             raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
         try:
             member = Member(cluster, StopSwitch(run), _end_at_once)
-            resume = member.receive_task(run)
+            resume = member.receive_task(run, is_requested=is_requested)
         except ChannelClosedError as error:
             raise RemoteError(
                 "The chief rejected this machine.",

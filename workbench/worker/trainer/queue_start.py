@@ -11,7 +11,8 @@ import msgspec
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.places import place_of, remember
+from workbench.runs.places import places_of, remember
+from workbench.runs.seal import seal_cluster
 from workbench.runs.start import joins_another, start_trainer
 from workbench.runs.state.queue import cancel as take_out
 from workbench.runs.state.queue import enqueue, is_waiting, start_next
@@ -25,7 +26,9 @@ def start(folder: str, *, resume: bool) -> int:
     """
 
     def begin(run: RunFolder) -> None:
-        remember(place_of(run))  # requested over a line of the user's own
+        # Requested over a line of the user's own, as are the machines that it trains with.
+        remember(*places_of(run))
+        seal_cluster(run)
         if joins_another(run):
             start_trainer(run)
         else:

@@ -88,15 +88,17 @@ def run_training(
         0 when completed or stopped, else the exit code of the error.
     """
     run = RunFolder(Path(folder).absolute())
+    starts_next = False
     try:
         run.request()
+        starts_next = member is None or joins_another(run)
         with process_setup(run), EventWriter(run.events_path) as writer:
             exit_code = _train(run, writer, resume=resume, member=member)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to write it to.
         sys.stderr.write(f"{error}\n")
         exit_code = error.exit_code
-    if member is None or joins_another(run):
+    if starts_next:
         start_next_after(run)  # now that the lock is free
     return exit_code
 

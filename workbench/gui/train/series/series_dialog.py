@@ -92,8 +92,9 @@ class SeriesDialog(QDialog, Generic[R]):
         self.set_queuing(is_queuing=True)
 
         def work() -> str:
-            for target in targets or (plan.project.target,):
-                check_known(target)
+            wanted = targets or (plan.project.target,)
+            check_known(*wanted, plan.project.dataset)
+            for target in wanted:
                 refuse_unready(target)
             where = str(path) if path else ""
             series = begin_series(plan, title=title, project_path=where, home=home)
@@ -115,13 +116,13 @@ class SeriesDialog(QDialog, Generic[R]):
     def _on_failed(self, error: WorkbenchError, again: Callable[[], None]) -> None:
         self.set_queuing(is_queuing=False)
         self.show_failure(str(error))
-        if not isinstance(error, UnknownPlaceError) or error.target is None:
+        if not isinstance(error, UnknownPlaceError):
             return
         words = f"{error.fix} Nothing has been sent there so far."
         choices = (f"Connect to {error.where}", "Cancel")
         if ask_choice(self, error.what, words, choices, default=1) == 0:
             try:
-                remember(error.target)
+                remember(*error.targets)
             except SaveError as unsaved:
                 self.show_failure(str(unsaved))
                 return
