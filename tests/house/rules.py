@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, imports, sizes, words
+from tests.house import contracts, errors, imports, outputs, sizes, words
 from tests.house.sources import Module
 
 
@@ -40,5 +40,7 @@ RULES = (
     Rule("private imports between packages", imports.private_imports),
     Rule("packages missing in import contracts", contracts.gaps),
     Rule("swallowed errors", errors.swallowed),
+    Rule("tables written without csv_cells", outputs.table_writers),
+    Rule("commands that print on their own", outputs.terminal_writers),
     Rule("words that the style replaces", words.replaced_words),
 )

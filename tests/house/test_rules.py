@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house import contracts, errors, imports, sizes, words
+from tests.house import contracts, errors, imports, outputs, sizes, words
 from tests.house.sources import Module, read_modules
 
 
@@ -82,6 +82,22 @@ def test_the_function_that_returns_none_for_any_error_is_found():
 def test_an_error_that_is_looked_at_or_named_is_not(body):
     found = errors.swallowed([module("workbench.a", body)])
     assert not [line for line in found if line.startswith("workbench/a.py")]
+
+
+@pytest.mark.parametrize("text", ["csv.writer(out).writerow(cells)", "csv.DictWriter(out, names)"])
+def test_a_second_writer_of_tables_is_found(text):
+    assert outputs.table_writers([module("workbench.a", text)])
+    assert outputs.table_writers([module("workbench.a", "csv.reader(lines)")]) == []
+    assert outputs.table_writers([module(outputs.TABLES, text)]) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["print(name)", "sys.stdout.write(name)", "Console().print(name)", "sys.stderr.buffer"]
+)
+def test_a_command_that_prints_on_its_own_is_found(text):
+    assert outputs.terminal_writers([module("workbench.cli.a", text)])
+    assert outputs.terminal_writers([module("workbench.cli.a", "print_text(name)")]) == []
+    assert outputs.terminal_writers([module("workbench.worker.a", text)]) == []
 
 
 def test_circles_are_found_also_where_only_types_are_imported():
