@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, foreign, imports, sizes, words
+from tests.house import contracts, errors, foreign, imports, outputs, sizes, words
 from tests.house.sources import Module
 
 
@@ -41,5 +41,7 @@ RULES = (
     Rule("packages missing in import contracts", contracts.gaps),
     Rule("files read in another way than by core.storage.foreign_file", foreign.other_ways),
     Rule("swallowed errors", errors.swallowed),
+    Rule("tables written without csv_cells", outputs.table_writers),
+    Rule("commands that print on their own", outputs.terminal_writers),
     Rule("words that the style replaces", words.replaced_words),
 )

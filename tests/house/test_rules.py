@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house import contracts, errors, foreign, imports, sizes, words
+from tests.house import contracts, errors, foreign, imports, outputs, sizes, words
 from tests.house.sources import Module, modules, read_modules
 
 
@@ -126,6 +126,22 @@ def test_the_one_way_and_writing_are_not(call):
 
 def test_each_exception_for_reading_is_needed():
     assert foreign.unused(modules()) == []
+
+
+@pytest.mark.parametrize("text", ["csv.writer(out).writerow(cells)", "csv.DictWriter(out, names)"])
+def test_a_second_writer_of_tables_is_found(text):
+    assert outputs.table_writers([module("workbench.a", text)])
+    assert outputs.table_writers([module("workbench.a", "csv.reader(lines)")]) == []
+    assert outputs.table_writers([module(outputs.TABLES, text)]) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["print(name)", "sys.stdout.write(name)", "Console().print(name)", "sys.stderr.buffer"]
+)
+def test_a_command_that_prints_on_its_own_is_found(text):
+    assert outputs.terminal_writers([module("workbench.cli.a", text)])
+    assert outputs.terminal_writers([module("workbench.cli.a", "print_text(name)")]) == []
+    assert outputs.terminal_writers([module("workbench.worker.a", text)]) == []
 
 
 def test_circles_are_found_also_where_only_types_are_imported():

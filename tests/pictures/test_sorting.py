@@ -221,10 +221,32 @@ def test_links_are_not_moved_and_not_written_through(photos, tmp_path):
         ("x" * 300, "x" * 100),
         ("end. ", "end"),
         ("Löwenzahn", "Löwenzahn"),
+        ("Lo\u0308wenzahn", "Löwenzahn"),
+        ("ca\u202ets\u200b", "cats"),
+        ("\u200b", "_"),
     ],
 )
 def test_a_class_is_one_folder_whatever_its_name(label, name):
     assert folder_name(label) == name
+
+
+def test_names_that_a_disk_takes_for_the_same_become_two_folders(photos, tmp_path):
+    """macOS and exFAT take `rose` and `Rose` for one folder, which would mix two classes."""
+    labels = ("Rose", "rose", "ros\u00e9", "rose\u0301", "Rose")
+    for number in range(5):
+        (photos / f"{number}.jpg").write_bytes(b"image %d" % number)
+    found = [(str(photos / f"{n}.jpg"), label) for n, label in enumerate(labels)]
+    plan = make_plan(found, tmp_path / "out")
+    folders = [each.folder for each in plan.placements]
+    assert folders == ["Rose", "rose (2)", "ros\u00e9", "ros\u00e9 (2)", "Rose"]
+
+
+def test_a_class_goes_to_the_folder_that_is_there_under_its_name(photos, tmp_path):
+    for name in ("Rose", "ros\u0065\u0301"):
+        (tmp_path / "out" / name).mkdir(parents=True)
+    found = [(str(photos / "a.jpg"), "rose"), (str(photos / "b.jpg"), "rose\u0301")]
+    plan = make_plan(found, tmp_path / "out")
+    assert [each.folder for each in plan.placements] == ["Rose", "rose\u0301"]
 
 
 def test_files_that_are_there_before_are_counted(photos, tmp_path):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench import __version__
-from workbench.cli._output import open_closed_streams, report_error
+from workbench.cli._output import output_problem, own_streams, report_error
 from workbench.errors import UsageError, WorkbenchError
 
 _WINDOW = "gui"
@@ -26,8 +26,21 @@ _WINDOW = "gui"
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command; `words` are those of the process unless given."""
-    open_closed_streams()
     words = list(sys.argv[1:] if words is None else words)
+    with own_streams(is_json="--json" in words):
+        try:
+            code = _run(words)
+        except SystemExit as end:  # argparse has printed a help
+            code = end.code if isinstance(end.code, int) else 0
+            if output_problem() is None:
+                raise
+        if (problem := output_problem()) is not None:
+            report_error(problem, as_json=False)
+            return code or problem.exit_code
+    return code
+
+
+def _run(words: list[str]) -> int:
     commands = _commands(words)
     try:
         if not _names_a_command(words, commands):
@@ -41,7 +54,6 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output went away: nothing more to say
-        sys.stderr.close()
         return 0
     return code
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.projects.data_versions import (
     MAX_NAME,
     MAX_VERSIONS,
@@ -57,7 +57,7 @@ def _versions(arguments: argparse.Namespace) -> int:
     for version in _newest(after):
         differs = difference_words(version.edits, after.edits)
         now = f"differs from now by {differs}" if differs else "as now"
-        print(printable(f"{version.name:30} {version.date}  {now}"))
+        print_text(f"{version.name:30} {version.date}  {now}")
     if not after.data_versions:
         print_line("No version has been saved.")
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.cli._output import print_line, printable
+from workbench.cli._output import print_line, print_text
 from workbench.cli._service import answers_of, open_service
 from workbench.core.data_check.findings import (
     Finding,
@@ -158,11 +158,11 @@ def print_findings(found: Checked) -> None:
         total = next((c.total for c in found.report.counts if c.rule == rule.key), 0)
         if not of_rule:
             continue
-        print(f"{rule.title}: {count(total)}")
+        print_text(f"{rule.title}: {count(total)}")
         for number, finding in of_rule[:_MOST_PRINTED]:
             _print_finding(number, finding, found.project)
         if total > _MOST_PRINTED:
-            print(f"    {count(total - _MOST_PRINTED)} more")
+            print_text(f"    {count(total - _MOST_PRINTED)} more")
     for note in found.report.notes:
         print_line(note)
     words = tally(found.findings, found.project).words if found.findings else "No findings"
@@ -194,4 +194,4 @@ def _print_images(images: Sequence[FoundImage], total: int) -> None:
 
 
 def _print(text: str) -> None:
-    print(printable(text))
+    print_text(text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from workbench.cli._output import print_line, printable
+from workbench.cli._output import console, print_line
+from workbench.core.outside_text import one_line
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -26,7 +26,7 @@ class RunPrinter:
     """Shows a run's events; use as a context manager around following it."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = console(is_result=False)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -77,7 +77,7 @@ class RunPrinter:
         if not text:
             return
         if self._console.is_terminal:
-            self._console.print(printable(text), soft_wrap=True)
+            self._console.print(one_line(text), soft_wrap=True)
         else:
             print_line(text)
 
@@ -86,9 +86,9 @@ class RunPrinter:
             return
         self._phase = text
         if self._task is None:
-            self._task = self._progress.add_task(printable(text), total=None, words="")
+            self._task = self._progress.add_task(one_line(text), total=None, words="")
         else:
-            self._progress.update(self._task, description=printable(text))
+            self._progress.update(self._task, description=one_line(text))
         step = text.partition(":")[0]  # without what counts on: "Preparing images: 16 of 1,797"
         if not self._console.is_terminal and step not in self._shown:
             self._shown.add(step)  # a phase can come back for a moment: printed only once

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from workbench.cli._output import print_json, print_line
+from workbench.cli._output import print_json, print_line, prompt
 from workbench.core.format import count, plural
 from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
@@ -55,8 +55,7 @@ def is_wanted(arguments: argparse.Namespace, question: str) -> bool:
     """Whether files are to be changed: as the options say, else as the user answers."""
     if arguments.dry_run or arguments.yes:
         return bool(arguments.yes and not arguments.dry_run)
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
+    return prompt(question).casefold() in {"y", "yes"}
 
 
 class Sorting:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,9 +14,10 @@ from pathlib import Path
 import msgspec
 
 from workbench.cli._options import refuse_existing
-from workbench.cli._output import print_line
+from workbench.cli._output import end_if_unread, print_csv, print_line
 from workbench.cli._service import answers_of, open_service
 from workbench.core.format import bytes_text, plural
+from workbench.core.outside_text import csv_cells
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, UsageError, os_errors_as
 from workbench.pictures.watching.folder_watch import FolderWatch
@@ -25,7 +25,6 @@ from workbench.protocol.classify import Classified, WarmUp
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ImageSource
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.export.image_tables import ClassifiedColumns
-from workbench.runs.export.tables import csv_cells
 from workbench.runs.log.append_file import AppendFile
 
 MOST_AT_ONCE = 500
@@ -63,6 +62,7 @@ def watch_folder(arguments: argparse.Namespace, model: str, print_answer: Print)
             for row in _rows(service, watch, model):
                 counted[row.error is None] += 1
                 table.add(row)
+                end_if_unread()
                 if not table.is_stdout:
                     scores = row.scores[: max(0, arguments.top) or None]
                     print_answer(msgspec.structs.replace(row, scores=scores))
@@ -159,7 +159,7 @@ def _table(arguments: argparse.Namespace) -> Iterator[_Table]:
     """Where rows go: a file, the standard output, or nowhere."""
     path: Path | None = arguments.table
     with ExitStack() as stack:
-        write: Callable[[str], None] = _print
+        write: Callable[[str], None] = print_csv
         is_stdout = True
         if path is None:
             write, is_stdout = _ignore, False
@@ -198,8 +198,3 @@ def _close(file: AppendFile, path: Path) -> None:
 
 def _ignore(_line: str) -> None:
     """No table is wanted."""
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(line)
-    sys.stdout.flush()

@@ -8,7 +8,7 @@ from functools import partial
 
 from workbench.checkup.parity import agreement_of, train_pair, without_chance
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import UsageError
@@ -57,5 +57,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found.to_dict())
     else:
-        print(printable(found.words))
+        print_text(*found.words.splitlines())
     return 1 if found.verdict == "differ" else 0

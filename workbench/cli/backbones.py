@@ -6,7 +6,7 @@ import argparse
 
 from workbench.backbones import all_backbones, has_weights
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable, report
+from workbench.cli._output import print_json, print_text, report
 from workbench.cli._service import ask_one
 from workbench.core.format import bytes_text
 from workbench.core.specs import BackboneSpec, BundledWeights
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             words = (
                 f"{spec.key:20} {spec.num_parameters:>12,}  {spec.num_features:>6,}  {spec.title}"
             )
-            print(printable(f"{words} · {_place(spec)}"))
+            print_text(f"{words} · {_place(spec)}")
     return 0
 
 

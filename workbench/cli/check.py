@@ -11,7 +11,7 @@ from typing import Any
 from workbench.checkup.analysed import analysed
 from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix
@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print_table(project, analysis, is_whole=arguments.layers)
         if prediction is not None:
-            print(f"Batch {recipe.batch_size:,}: {prediction.sentence()} ({prediction.basis()})")
+            print_text(
+                f"Batch {recipe.batch_size:,}: {prediction.sentence()} ({prediction.basis()})"
+            )
     return 0 if analysis.is_trainable else 1
 
 
@@ -90,7 +92,7 @@ def _print_table(project: Project, analysis: Analysis, *, is_whole: bool) -> Non
     # A group is one line, where its layers follow each other.
     for group, run in groupby(nodes, lambda node: "" if is_whole else node.group):
         _print_layers(group, list(run), analysis)
-    print(
+    print_text(
         f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trainable), "
         f"{costs.multiply_adds:,} multiply-adds per image"
     )
@@ -121,4 +123,4 @@ def _print_row(name: str, words: str, nodes: Sequence[Node], analysis: Analysis)
     shape = shape_text(output) if output else "?"
     costs = analysis.costs.nodes
     number = sum(costs[node.id].parameters.total for node in nodes if node.id in costs)
-    print(printable(f"{name:28} {words:24} {shape:>18} {number:>14,}"))
+    print_text(f"{name:28} {words:24} {shape:>18} {number:>14,}")

@@ -12,7 +12,7 @@ import msgspec
 
 from workbench.cli._classifier import open_classifier
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
-from workbench.cli._output import print_json, print_line, printable, report
+from workbench.cli._output import end_if_unread, print_json, print_line, print_text, report
 from workbench.cli._service import Call, answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
 from workbench.cli._watching import add_watch_option, watch_folder
@@ -170,6 +170,7 @@ def _print_answers(
             sorting.add(row.file, shown_label(row))
             if not answer.is_earlier:
                 _print_answer(row, as_json=as_json)
+                end_if_unread()
     raise AssertionError("the last answer is ManyClassified, or an error was raised")
 
 
@@ -187,7 +188,7 @@ def _print_answer(answer: Classified, *, as_json: bool) -> None:
         unknown = f"{unknown_words(answer.unknown)}: " if answer.unknown else ""
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         truth_words = f" (label: {answer.truth})" if answer.truth else ""
-        print(printable(f"{answer.file}{truth_words}: {unknown}{scores}"), flush=True)
+        print_text(f"{answer.file}{truth_words}: {unknown}{scores}")
 
 
 def _print_end(done: ManyClassified, *, as_json: bool) -> None:

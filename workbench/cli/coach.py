@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.rival import rival_of
 from workbench.runs.log.coaching import (
+    advice_lines,
     advice_on,
-    advice_text,
     advice_to_plain,
     log_damage,
     watched_words,
@@ -32,12 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     run = open_run(arguments.run_name)
     found = advice_on(run, rival_of(run.path, list_runs()))
     if damage := log_damage(run):
-        print_line(printable(damage))
+        print_line(damage)
     if arguments.json:
         print_json({"findings": [advice_to_plain(advice) for advice in found]})
         return 0
     for advice in found:
-        print(printable(advice_text(advice)))
+        print_text(*advice_lines(advice))
     if not found:
-        print(f"Nothing to report. {watched_words()}")
+        print_text(f"Nothing to report. {watched_words()}")
     return 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from workbench.cli._options import RUN_WORDS, add_json_option
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import console, print_json
+from workbench.core.outside_text import one_line
 from workbench.runs.library.compare import RunComparison, compare_runs
 from workbench.runs.library.find import open_run
 
@@ -49,14 +49,14 @@ def _print(comparison: RunComparison) -> None:
         for row in section.rows:
             cells = (f"  {row.title}", row.left, row.right, row.difference)
             table.add_row(*(_text(cell) for cell in cells))
-    console = Console()
-    console.print(table)
+    terminal = console(is_result=True)
+    terminal.print(table)
     if comparison.accuracy is not None:
-        console.print(_text(comparison.accuracy.words))
+        terminal.print(_text(comparison.accuracy.words))
     if comparison.edits.words:
-        console.print(_text(f"{comparison.edits.words}.", "yellow"))
+        terminal.print(_text(f"{comparison.edits.words}.", "yellow"))
 
 
 def _text(words: str, style: str = "") -> Text:
     """Words from files, without what could drive the terminal or rich's markup."""
-    return Text(printable(words), style=style)
+    return Text(one_line(words), style=style)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.format import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print_json({"freed_bytes": freed})
             else:
-                print(f"Removed, {bytes_text(freed)} freed.")
+                print_text(f"Removed, {bytes_text(freed)} freed.")
             return 0
     return _status(environment, as_json=arguments.json)
 
@@ -63,10 +63,10 @@ def _status(environment: CompilerEnvironment, *, as_json: bool) -> int:
             }
         )
     elif is_installed:
-        print(f"Installed in {environment.home}: {_packages(environment)}.")
-        print(f"Size: {bytes_text(environment.size_bytes())}.")
+        print_text(f"Installed in {environment.home}: {_packages(environment)}.")
+        print_text(f"Size: {bytes_text(environment.size_bytes())}.")
     else:
-        print(
+        print_text(
             environment.why_not() or "Not installed. Install it with `workbench compiler install`."
         )
     return 0 if is_installed else 1
@@ -86,7 +86,7 @@ def _install(environment: CompilerEnvironment, arguments: argparse.Namespace) ->
             print_json({"installed": False, "licence": terms.text, "sha256": terms.sha256})
             return 1
         print_line(f"Downloaded {_packages(environment)}. The license of libtpu:")
-        print(printable(terms.text))
+        print_text(*terms.text.splitlines())
         print_line("To accept it and install:")
         print_line(f"    workbench compiler install --accept {terms.sha256}")
         return 1

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.cli import train
 from workbench.cli._confusion import confusion_lines
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.cli._series import begin, run_words, spread_as_json, train_series
 from workbench.core.confusion import Confusion
 from workbench.core.format import plural
@@ -82,17 +82,19 @@ def _seeds(arguments: argparse.Namespace) -> int:
 
 def _print(result: FoldResult) -> None:
     for each in result.runs:
-        print(printable(run_words(each)))
+        print_text(run_words(each))
     for name, spread in (("validation", result.val_accuracy), ("test", result.test_accuracy)):
         if spread is not None:
             runs = plural(spread.count, "run")
-            print(f"{name} accuracy {spread_words(spread)} (mean ± standard deviation of {runs})")
+            print_text(
+                f"{name} accuracy {spread_words(spread)} (mean ± standard deviation of {runs})"
+            )
     for note in result.notes():
         print_line(note)
     confusion = result.confusion
     if confusion is not None:
         for line in confusion_lines(result.classes, Confusion.of_dense(confusion)):
-            print(printable(line))
+            print_text(line)
 
 
 def _as_json(series: str, plan: FoldPlan, result: FoldResult) -> dict[str, Any]:

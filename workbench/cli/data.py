@@ -19,7 +19,7 @@ from workbench.cli._findings import (
     print_findings,
 )
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.cli._source_words import source_words
 from workbench.cli._typed_source import typed_source
 from workbench.cli.new import start_of
@@ -144,9 +144,9 @@ def _as_json(description: DataDescription, found: Checked) -> dict[str, object]:
 
 def _print_table(description: DataDescription) -> None:
     for c in description.classes:
-        print(printable(f"{c.name:28} {_split_words(c.split)}"))
+        print_text(f"{c.name:28} {_split_words(c.split)}")
     total = [sum(numbers) for numbers in zip(*(c.split for c in description.classes), strict=True)]
-    print(f"{'total':28} {_split_words(total)}")
+    print_text(f"{'total':28} {_split_words(total)}")
     for inference in description.inferences:
         print_line(inference.sentence)
     for note in description.notes:

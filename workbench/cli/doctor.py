@@ -7,7 +7,7 @@ import argparse
 from workbench.checkup.doctor import examine
 from workbench.checkup.remote_doctor import examine_far
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json, print_text
 from workbench.core.projects.project import HERE
 from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
             print_json(finding.to_dict())
             continue
         mark = "ok" if finding.ok else "--"
-        print(f"{mark}  {finding.check:14} {printable(finding.words)}")
+        print_text(f"{mark}  {finding.check:14} {finding.words}")
         if finding.fix:
-            print(f"    {'':14} {printable(finding.fix)}")
+            print_text(f"    {'':14} {finding.fix}")
     return 0 if is_well else 1

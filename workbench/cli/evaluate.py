@@ -18,7 +18,7 @@ from workbench.cli._options import (
     refuse_existing,
     whole_number,
 )
-from workbench.cli._output import print_json_rows, printable
+from workbench.cli._output import print_json_rows, print_text
 from workbench.cli._service import ask_one
 from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
@@ -121,18 +121,20 @@ def _print_thresholds(answer: Evaluation) -> None:
     """What was chosen on the validation images, beside what it gives on these."""
     if answer.thresholds:
         heads = ("threshold", "precision", "recall", "F1", "val. F1")
-        print(f"\n{'class, threshold by validation':32}" + "".join(f" {head:>9}" for head in heads))
+        print_text(
+            "", f"{'class, threshold by validation':32}" + "".join(f" {head:>9}" for head in heads)
+        )
     for each in answer.thresholds:
         found, chosen = each.found, each.validation
         if found is None or chosen is None:
-            print(printable(f"{each.name:32} {'–':>9}"))
+            print_text(f"{each.name:32} {'–':>9}")
             continue
         limit = "–" if each.threshold is None else f"{each.threshold:.4f}"
         shares = f"{share(found.precision):>9} {share(found.recall):>9}"
-        print(printable(f"{each.name:32} {limit:>9} {shares} {found.f1:9.3f} {chosen.f1:9.3f}"))
+        print_text(f"{each.name:32} {limit:>9} {shares} {found.f1:9.3f} {chosen.f1:9.3f}")
     if (unknown := answer.unknown) is not None:
         limit = "everything" if unknown.threshold is None else f"below {unknown.threshold:.4f}"
-        print(
+        print_text(
             f"\nunknown: {limit}; {unknown.unknown:,} unknown, {unknown.wrong:,} wrong, cost "
             f"{unknown.cost:.4g} an image instead of {unknown.cost_without:.4g} (on the validation "
             f"images, which chose it, {unknown.validation_cost:.4g})"
@@ -162,25 +164,27 @@ def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | No
 
 
 def _print_slices(answer: Evaluation, by: SliceBy) -> None:
-    print(f"\n{SLICE_TITLES[by].lower():28} {'accuracy':>9} {'95% interval':>17} {'images':>9}")
+    print_text(
+        "", f"{SLICE_TITLES[by].lower():28} {'accuracy':>9} {'95% interval':>17} {'images':>9}"
+    )
     for each in answer.slices:
         interval = f"{each.low:.1%} to {each.high:.1%}"
         few = "  few images" if each.has_few else ""
         line = f"{each.name:28} {each.accuracy:9.1%} {interval:>17} {each.count:9,}{few}"
-        print(printable(line))
+        print_text(line)
 
 
 def _print_table(answer: Evaluation) -> None:
     heads = ("precision", "recall", "F1", "ROC AUC", "AP", "images")
-    print(f"{'class':28}" + "".join(f" {head:>9}" for head in heads))
+    print_text(f"{'class':28}" + "".join(f" {head:>9}" for head in heads))
     for score in answer.per_class:
         areas = map(area_words, (score.roc_auc, score.average_precision))
         shown = "".join(f" {area:>9}" for area in areas)
         figures = f"{score.precision:9.3f} {score.recall:9.3f} {score.f1:9.3f}{shown}"
-        print(printable(f"{score.name:28} {figures} {score.count:9,}"))
-    print()
+        print_text(f"{score.name:28} {figures} {score.count:9,}")
+    print_text()
     for line in confusion_lines(answer.classes, answer.matrix):
-        print(printable(line))
+        print_text(line)
     top_k = answer.top_k_accuracy.items()
     found = answer.calibration
     is_calibrated = found is not None and found.temperature is not None
@@ -192,19 +196,19 @@ def _print_table(answer: Evaluation) -> None:
         ("balanced accuracy", balanced_accuracy(answer.matrix), ".1%"),
         *((f"top-{k} accuracy", value, ".1%") for k, value in top_k),
     ):
-        print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
+        print_text(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")
     for title, averages in (
         ("ROC AUC", answer.roc_auc),
         ("average precision", answer.average_precision),
     ):
         if averages is not None:
-            print(
+            print_text(
                 f"{title}: macro {area_words(averages.macro)}, micro {area_words(averages.micro)}"
             )
     if found is not None:
-        print(f"calibration: {reliability_words(found)}")
-    print(f"images: {set_words(answer)}")
+        print_text(f"calibration: {reliability_words(found)}")
+    print_text(f"images: {set_words(answer)}")
     if words := chosen_words(answer.weights):
-        print(f"weights: {words}")
+        print_text(f"weights: {words}")
     if words := remark_words(answer):
-        print(words)
+        print_text(words)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
-from workbench.cli._output import print_json, print_line, printable, report
+from workbench.cli._output import console, print_json, print_line, report
 from workbench.cli._service import ask, ask_one
+from workbench.core.outside_text import one_line
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text, read_project
 from workbench.errors import UsageError
 from workbench.exports import run_exports, untrained_exports
@@ -135,7 +135,7 @@ def _print_table(proofs: Sequence[ExportProof]) -> None:
         side: Literal["left", "right"] = "right" if column.is_number else "left"
         table.add_column(column.title, justify=side, no_wrap=True)
     for row in proof_rows(proofs, {}):
-        cells = [printable(text) for text in dataclasses.astuple(row)[:-1]]
+        cells = [one_line(text) for text in dataclasses.astuple(row)[:-1]]
         table.add_row(*cells, style="red" if row.is_wrong else "")
     width = None if sys.stdout.isatty() else _FILE_WIDTH
-    Console(file=sys.stdout, width=width).print(table)
+    console(is_result=True, width=width).print(table)

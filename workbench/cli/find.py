@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.cli._service import ask
 from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
@@ -63,17 +63,17 @@ def _show(answer: AnyAnswer) -> None:
         case BatchSizeTried(problem="") if answer.images_per_second and answer.memory_bytes:
             spread = f"  measured {answer.times} times, spread {share(answer.spread, 0)}"
             again = spread if answer.times > 1 else ""
-            print(
+            print_text(
                 f"{answer.size:>8,} {answer.images_per_second:>12,.0f} images/s "
                 f"{bytes_text(answer.memory_bytes):>8}{again}"
             )
         case BatchSizeTried():
-            print(f"{answer.size:>8,} {answer.problem}")
+            print_text(f"{answer.size:>8,} {answer.problem}")
         case LearningRateTrial():
             found = "diverges" if answer.accuracy is None else f"{share(answer.accuracy)} accuracy"
-            print(f"{rate_text(answer.rate):>8} {answer.steps:>6,} steps {found:>14}")
+            print_text(f"{rate_text(answer.rate):>8} {answer.steps:>6,} steps {found:>14}")
         case LearningRateFound() | BatchSizeFound():
             changes = answer.changes if isinstance(answer, BatchSizeFound) else ()
             print_line("\n".join((answer.words, *changes)))
             if answer.suggested:
-                print(f"{answer.suggested:g}")
+                print_text(f"{answer.suggested:g}")

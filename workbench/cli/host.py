@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, print_line, printable, report
+from workbench.cli._output import print_json, print_line, print_text, report
 from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
@@ -112,7 +112,7 @@ def _list(arguments: argparse.Namespace) -> int:
             continue
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
         words = "; ".join(filter(None, (host.name, host.words)))
-        print(printable(f"{host.address:32} {seen:16}  {words}"))
+        print_text(f"{host.address:32} {seen:16}  {words}")
     if not saved and not arguments.json:
         print_line("No other computer yet. Add one with: workbench host add [USER@]HOST")
     return 0
@@ -168,7 +168,7 @@ def _print_keys(
         print_json({"address": place.text(), "keys": keys, "is_known": bool(known)})
         return
     for key in offered:
-        print(f"{key.fingerprint}  {key.kind}  {'trusted' if key in known else 'not trusted'}")
+        print_text(f"{key.fingerprint}  {key.kind}  {'trusted' if key in known else 'not trusted'}")
     if not known:
         print_line(
             "Compare it with the one shown by the computer's owner or console. If it is the same:"
@@ -184,13 +184,13 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"address": place.text(), "words": host.words, "facts": facts})
         return 0
-    print(printable(f"{place.text()}: {host.words}"))
+    print_text(f"{place.text()}: {host.words}")
     for python in facts.get("pythons", []):
         version = ".".join(map(str, python.get("version", [])))
-        print(printable(f"  Python {version}  {python.get('path', '')}"))
+        print_text(f"  Python {version}  {python.get('path', '')}")
     for environment in facts.get("environments", []):
-        print(printable(f"  environment {environment.get('name')} is set up"))
-    print(f"  {bytes_text(facts.get('free_bytes', 0))} free in {printable(place.home)}")
+        print_text(f"  environment {environment.get('name')} is set up")
+    print_text(f"  {bytes_text(facts.get('free_bytes', 0))} free in {place.home}")
     return 0
 
 
@@ -209,7 +209,7 @@ def _setup(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**result, "code": code})
     else:
-        print(printable(f"{place.text()} is ready to train with {python}"))
+        print_text(f"{place.text()} is ready to train with {python}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
@@ -85,23 +85,23 @@ def _point_words(point: SweepPoint) -> str:
 
 
 def _print_report(report: PreflightReport) -> None:
-    print(report.verdict)
+    print_text(report.verdict)
     if report.estimate is not None:
-        print(
+        print_text(
             f"About {report.estimate.step_ms:,.2f} ms per step, "
             f"{report.estimate.images_per_second:,.0f} images/s, "
             f"{report.estimate.bound}-bound ({ESTIMATE_WORDS})."
         )
     if report.largest:
-        print("Largest buffers per core:")
+        print_text("Largest buffers per core:")
         for buffer in report.largest:
-            print(printable(f"{bytes_text(buffer.bytes):>10}  {buffer.words}"))
+            print_text(f"{bytes_text(buffer.bytes):>10}  {buffer.words}")
     if report.sweep:
-        print(f"Batches ({ESTIMATE_WORDS}):")
+        print_text(f"Batches ({ESTIMATE_WORDS}):")
         for point in report.sweep:
-            print(_point_words(point))
+            print_text(_point_words(point))
     if report.suggested_batch:
-        print(f"Suggested batch: {report.suggested_batch:,}")
+        print_text(f"Suggested batch: {report.suggested_batch:,}")
     for problem in report.problems:
         print_line(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:

@@ -7,7 +7,7 @@ import argparse
 from workbench.cli import train
 from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import print_json, print_line, printable, report, report_error
+from workbench.cli._output import print_json, print_line, print_text, report, report_error
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs.environment import refuse_without_parts
@@ -80,7 +80,7 @@ def _print(summary: RunSummary, *, as_json: bool) -> None:
         )
         return
     place = f"{summary.queue_place}." if summary.queue_place else "now"
-    print(printable(f"{place:>4} {summary.label:34} {summary.project:20} {summary.name}"))
+    print_text(f"{place:>4} {summary.label:34} {summary.project:20} {summary.name}")
 
 
 def _add(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.alterations import all_alterations, checked, strength_words, suite
 from workbench.cli._options import RUN_WORDS, add_json_option
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json, print_text
 from workbench.cli._service import ask_one
 from workbench.core.format import count, share
 from workbench.core.projects.project import Project
@@ -182,17 +182,19 @@ def _print_table(answer: Robustness) -> None:
     images = count(answer.count)
     if answer.count < answer.total:
         images += f" of {count(answer.total)}"
-    print(f"{'test images':48} {'accuracy':>9} {'points':>9}")
-    print(f"{'unaltered':48} {share(answer.accuracy):>9}")
+    print_text(f"{'test images':48} {'accuracy':>9} {'points':>9}")
+    print_text(f"{'unaltered':48} {share(answer.accuracy):>9}")
     test = ""
     for case in answer.measured:
         if case.test != test:
             test = case.test
-            print(printable(f"\n{test}"))
+            print_text("", f"{test}")
         change = 100 * (case.accuracy - answer.accuracy)
         words = strength_words(case.strengths)
-        print(printable(f"  {words:46} {share(case.accuracy):>9} {change:>+9.1f}"))
+        print_text(f"  {words:46} {share(case.accuracy):>9} {change:>+9.1f}")
     if answer.mean_accuracy is not None:
         change = 100 * (answer.mean_accuracy - answer.accuracy)
-        print(f"\n{'mean corruption accuracy':48} {share(answer.mean_accuracy):>9} {change:>+9.1f}")
-    print(f"\n{images} test images")
+        print_text(
+            "", f"{'mean corruption accuracy':48} {share(answer.mean_accuracy):>9} {change:>+9.1f}"
+        )
+    print_text("", f"{images} test images")

@@ -14,7 +14,7 @@ from workbench.cli._options import (
     add_run,
     refuse_existing,
 )
-from workbench.cli._output import aligned, print_json, print_line, printable, report_error
+from workbench.cli._output import aligned, print_json, print_line, print_text, report_error
 from workbench.errors import UsageError
 from workbench.runs.export.tables import export_curves
 from workbench.runs.home import runs_home
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             print_json(msgspec.to_builtins(summary, enc_hook=str))
     else:
         for line in aligned([_row(summary, home) for summary in found]):
-            print(line)
+            print_text(line)
     if not found and not arguments.json:
         print_line("No run matches." if runs else f"No runs yet. They are stored in {home}.")
     return 0
@@ -144,7 +144,7 @@ def _tag(arguments: argparse.Namespace) -> None:
 def _note(arguments: argparse.Namespace) -> None:
     run = open_run(arguments.run_name)
     if arguments.text is None:
-        print(printable(read_notes(run).text))
+        print_text(*read_notes(run).text.splitlines())
     else:
         change_notes(run, text=arguments.text)
 

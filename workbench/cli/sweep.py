@@ -10,7 +10,7 @@ from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.cli import train
 from workbench.cli._connect import add_connect_option
 from workbench.cli._options import add_json_option
-from workbench.cli._output import aligned, print_json, print_line, printable
+from workbench.cli._output import aligned, print_json, print_line, print_text
 from workbench.cli._series import begin, spread_as_json, train_series
 from workbench.cli._settings import list_keys_in_help
 from workbench.cli._typed_source import typed_target
@@ -171,7 +171,7 @@ def _print_plan(checked: CheckedSweep, *, as_json: bool) -> None:
         print_json({"runs": listed, "skipped": skipped, "seconds": checked.seconds})
         return
     for each in runs:
-        print(printable(each.label))
+        print_text(each.label)
     if checked.impossible:
         print_line(checked.impossible_words())
     print_line(f"{checked.words()}.")
@@ -195,7 +195,7 @@ def _print(result: SweepResult) -> None:
     rows = [(*result.keys, "validation", "test", "")]
     rows += [_row(result, each) for each in result.combinations]
     for line in aligned(rows):
-        print(line)
+        print_text(line)
     for note in result.notes():
         print_line(note)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.checkup.doctor import OfferedTarget, offered_targets
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json, print_text
 from workbench.core.format import plural
 from workbench.core.projects.target_text import target_text
 from workbench.remote.ssh.saved_hosts import choice_of, saved_hosts
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print([each for each in targets if not _is_example(each)])
         forms = [each.spec.form for each in targets if _is_example(each)]
-        print("With addresses: " + "; ".join(forms))
+        print_text("With addresses: " + "; ".join(forms))
     return 0
 
 
@@ -79,5 +79,5 @@ def _print(targets: list[OfferedTarget]) -> None:
         words = [line["name"], line["description"]] if line["name"] else [line["description"]]
         words += [plural(line["replicas"], "replica")] if line["replicas"] > 1 else []
         words += [line["found_by"]] if line["found_by"] else []
-        print(printable(f"{line['text']:{width}}  {state}"))
-        print(printable(f"{'':{width}}  {title}: {'; '.join(words)}"))
+        print_text(f"{line['text']:{width}}  {state}")
+        print_text(f"{'':{width}}  {title}: {'; '.join(words)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable
+from workbench.cli._output import print_json, print_text
 from workbench.templates import list_templates
 
 NAME = "templates"
@@ -35,5 +35,5 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             dataset = template.project.dataset.key
             words = f"{template.key:18} {template.parameters:>12,}  {dataset:14} {template.title}"
-            print(printable(f"{words} · {template.data_note}"))
+            print_text(f"{words} · {template.data_note}")
     return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.assets import sample_paths
 from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._output import print_line
+from workbench.cli._output import print_line, print_text
 from workbench.cli._service import ask
 from workbench.cli.train import print_run
 from workbench.core.projects.project import new_project_id
@@ -63,4 +63,4 @@ def _show(answer: Classified) -> None:
         return
     best = answer.scores[0]
     bar = "█" * round(20 * best.probability)
-    print(f"{name:24} {bar:20} {best.name} {best.probability:.1%}", flush=True)
+    print_text(f"{name:24} {bar:20} {best.name} {best.probability:.1%}")

@@ -15,7 +15,8 @@ import msgspec
 import workbench
 from workbench.checkup.tpu_first_run import LEVELS, FirstRun, Step
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, print_line, printable
+from workbench.cli._output import print_json, print_line, print_text
+from workbench.core.outside_text import one_line
 from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     steps: list[Step] = []
     if not arguments.json:
         levels = "; ".join(f"{level}: {words}" for level, words in LEVELS.items())
-        print(f"Levels of evidence: {levels}")
+        print_text(f"Levels of evidence: {levels}")
     with tempfile.TemporaryDirectory(prefix="workbench-first-run-") as folder:
         walk = FirstRun(target, Path(folder), lambda: time.sleep(_POLL_S)).walk()
         for step in walk:
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print_json(step.to_dict())
             else:
-                print(printable(f"{_mark(step)}  {step.level}  {step.name}: {step.result}"))
+                print_text(f"{_mark(step)}  {step.level}  {step.name}: {step.result}")
     report = _report(target_text(target, all_targets()), steps)
     is_json = arguments.report.suffix == ".json"
     text = msgspec.json.format(msgspec.json.encode(report), indent=1) if is_json else None
@@ -96,6 +97,6 @@ def _markdown(report: dict[str, Any], steps: Sequence[Step]) -> str:
     ]
     for step in steps:
         ran = "no" if not step.ran else "well" if step.ok else "FAILED"
-        result = printable(step.result).replace("|", "/").replace("\n", " ")
+        result = one_line(step.result).replace("|", "/").replace("\n", " ")
         lines[-1] += f"\n| {step.name} | {step.level} | {ran} | {result} | {step.seconds:.1f} |"
     return "\n\n".join(lines) + "\n"

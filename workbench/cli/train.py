@@ -13,7 +13,7 @@ from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_json_option, add_project, add_run_option
-from workbench.cli._output import print_json, print_line
+from workbench.cli._output import end_if_unread, print_json, print_line
 from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
 from workbench.cli._settings import changed, list_keys_in_help
@@ -28,7 +28,7 @@ from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import open_run
-from workbench.runs.log.coaching import advice_on, advice_text
+from workbench.runs.log.coaching import advice_lines, advice_on
 from workbench.runs.start import start_trainer
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.split_memory import with_remembered_split
@@ -141,11 +141,13 @@ def print_run(
         for event in follow(folder, ctrl_c, past):
             if printer is None:
                 print_json(event)
+                end_if_unread()
             else:
                 printer.show(event)
     if not as_json:
         for advice in advice_on(folder):
-            print_line(advice_text(advice))
+            for line in advice_lines(advice):
+                print_line(line)
     failed = isinstance(event, RunFinished) and event.outcome == "failed"
     return 4 if failed else 0
 

@@ -33,8 +33,12 @@ def normal(name: str) -> str:
     """A name in the form in which names are compared: composed letters (NFC), single spaces, no
     marks that cannot be seen.
     """
-    seen = "".join(letter for letter in name if not _is_invisible(letter))
-    return " ".join(unicodedata.normalize("NFC", seen).split())
+    return " ".join(unicodedata.normalize("NFC", without_invisible(name)).split())
+
+
+def without_invisible(name: str) -> str:
+    """A name without the marks that cannot be seen, or that turn the direction of writing."""
+    return "".join(letter for letter in name if not _is_invisible(letter))
 
 
 def folded(name: str) -> str:

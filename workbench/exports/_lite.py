@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.core.outside_text import one_line
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.exports._c.flat import read_flat_model
 from workbench.exports._python_runtime import python_runtime
@@ -91,7 +92,7 @@ def _write(
     # As LiteRT keeps what belongs to a model: an archive behind it, which runtimes pass over.
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_FACTS, context.facts_json())
-        archive.writestr(_LABELS, "\n".join(context.card.class_names))
+        archive.writestr(_LABELS, "\n".join(map(one_line, context.card.class_names)))
 
 
 def converted(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from workbench.core.outside_text import markdown_code
 from workbench.core.specs import ExportReader, ExportRuntime, ExportSpec
 from workbench.exports._c.convert import lower
 from workbench.exports._c.flat import read_flat_model
@@ -44,8 +45,9 @@ def _values(context: Any, path: Path) -> dict[str, Any]:
 def _about(_context: Any, path: Path) -> str:
     sizes = {name: int(size) for name, size in _SIZES.findall(path.read_text("utf-8"))}
     constants, arena = f"{sizes['CONSTANTS']:,}", f"{sizes['ARENA'] + 2 * sizes['PATCH']:,}"
+    header = markdown_code(path.name)
     return f"""\
-In C, include `{path.name}` in one source file and call `model_classify(image, scores)`. It needs
+In C, include {header} in one source file and call `model_classify(image, scores)`. It needs
 `stdint.h` alone, {constants} bytes of constants (flash) beside its code, and {arena} bytes
 of memory (RAM) beside image and scores; nothing is allocated. `classify.c` shows how:
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from workbench.core.outside_text import escaped, is_shown
+
 LINE_WIDTH = 88
 _SIZES = frozenset({"kernel_size", "strides", "pool_size", "dilation_rate", "size"})
 
@@ -15,8 +17,8 @@ _SIZES = frozenset({"kernel_size", "strides", "pool_size", "dilation_rate", "siz
 def literal(value: Any) -> str:
     """A plain value as source: strings in double quotes, Keras configurations as calls."""
     if isinstance(value, str):
-        # JSON's escapes are Python's, but for what JSON writes as surrogate pairs.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\x7f")
+        # JSON's escapes are Python's; what it leaves and is not seen could hide what a line does.
+        return escaped(json.dumps(value, ensure_ascii=False))
     if isinstance(value, Mapping):
         arguments = ", ".join(f"{key}={literal(item)}" for key, item in value["config"].items())
         return f"keras.regularizers.{value['class_name']}({arguments})"
@@ -80,6 +82,9 @@ def variable_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]
 
 
 def comment_text(text: str) -> str:
-    """Text that is safe inside a docstring: one line, no quotes or backslashes."""
+    """Text that is safe inside a comment or docstring of Python, JavaScript or C: one line, without
+    quotes, backslashes, the end of a comment and what `texts.fill` would fill in.
+    """
     words = " ".join(text.split())
-    return "".join(c for c in words if c.isprintable() and c not in '"\\')[:50]
+    safe = "".join(c for c in words if is_shown(c) and c not in '"\\$')
+    return re.sub(r"[*/](?=[*/])", "", safe)[:50]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.core.outside_text import markdown_code, markdown_text
 from workbench.programs.beside import images_name, pretrained_name
 from workbench.programs.code import call, comment_text, literal, sequence
 from workbench.programs.network import (
@@ -86,7 +87,7 @@ def _values(context: Any, file: str) -> dict[str, Any]:
         **_network(context),
         **_file_values(context, file),
         "is_split_there": is_downloaded and values["splits_validation"],
-        "title": title,
+        "markdown_title": markdown_text(context.title)[:200] or "A network",
         "title_literal": literal(title),
         "class_names": sequence("CLASS_NAMES", context.class_names),
         "num_classes": context.num_outputs,
@@ -111,10 +112,10 @@ def _file_values(context: Any, file: str) -> dict[str, Any]:
     adapts_front = any(layer.spec.is_adapted for layer in _front_layers(context))
     return {
         "has_files": context.has_pretrained or context.images is not None,
-        "images": " ".join(images_name(file).split()),
+        "images": markdown_code(images_name(file)),
         "images_literal": literal(images_name(file)),
         "is_pretrained": context.has_pretrained,
-        "pretrained": " ".join(pretrained_name(file).split()),
+        "pretrained": markdown_code(pretrained_name(file)),
         "pretrained_literal": literal(pretrained_name(file)),
         "is_frozen": any("trainable" in layer.arguments for layer in context.keras_calls()),
         "adapts_again": context.has_pretrained and adapts_front,

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from pathlib import Path
 
 from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
 from workbench.core.storage.own_file import open_own
@@ -103,7 +104,7 @@ def _cluster_bytes(run: RunFolder) -> bytes | None:
         ) from error
 
 
-def _content(path: os.PathLike[str]) -> bytes:
+def _content(path: Path) -> bytes:
     """The content of a file; empty where it cannot be read."""
     try:
         return read_foreign(path, REQUEST_BYTES, follows_links=False)

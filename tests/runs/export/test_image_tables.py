@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from workbench.core.outside_text import csv_cells
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
 from workbench.runs.export.image_tables import (
@@ -17,7 +18,6 @@ from workbench.runs.export.image_tables import (
     class_columns,
     write_evaluated,
 )
-from workbench.runs.export.tables import csv_cells
 
 
 def rows(text: str) -> list[dict[str, str]]:

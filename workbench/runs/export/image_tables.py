@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from workbench.core.format import path_text
+from workbench.core.outside_text import cell_text, csv_cells, text_of_cell
 from workbench.core.storage.save import Sink, save_stream
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.trained.evaluate import ImageSet
-from workbench.runs.export.tables import csv_cells, safe_text, without_guard
 from workbench.runs.log.scores import SET_IMAGES
 
 Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
@@ -55,7 +55,7 @@ class ClassifiedColumns:
     @classmethod
     def of_header(cls, header: Sequence[str]) -> ClassifiedColumns:
         """Those of a table with this header, as it was read from the file."""
-        names = [without_guard(name) for name in header]
+        names = [text_of_cell(name) for name in header]
         has_truth = names[1:2] == ["actual"]
         found = cls(tuple(names[5 + has_truth :]), has_truth)
         if found.header() != names:
@@ -87,7 +87,7 @@ class ClassifiedColumns:
         """
         if len(cells) != len(self.header()):
             raise ValueError(f"{len(cells)} cells, not {len(self.header())}")
-        file, *rest = map(without_guard, cells)
+        file, *rest = map(text_of_cell, cells)
         truth = rest.pop(0) if self.has_truth else ""
         label, _, error, unknown, *shares = rest
         pairs = zip(self.class_names, shares, strict=True)
@@ -113,14 +113,14 @@ def class_columns(fixed: Sequence[str], class_names: Sequence[str]) -> list[str]
     """A name for the column of each class: its own, or, where that is taken by a column of `fixed`
     or by a class which a cell has the same text for, one such as "file (class)".
     """
-    texts = list(map(safe_text, class_names))
-    counts = Counter([*map(safe_text, fixed), *texts])
+    texts = list(map(cell_text, class_names))
+    counts = Counter([*map(cell_text, fixed), *texts])
     taken = {text for text, number in counts.items() if number == 1} | set(fixed)
     names = []
     for name, text in zip(class_names, texts, strict=True):
         tries = chain([f"{name} (class)"], (f"{name} (class {n})" for n in itertools.count(2)))
-        own = name if counts[text] == 1 else next(t for t in tries if safe_text(t) not in taken)
-        taken.add(safe_text(own))
+        own = name if counts[text] == 1 else next(t for t in tries if cell_text(t) not in taken)
+        taken.add(cell_text(own))
         names.append(own)
     return names
 

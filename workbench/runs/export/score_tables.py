@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 
@@ -12,13 +13,13 @@ from workbench.core.evaluation.ranking import Labels, curve_of, micro_curve
 from workbench.core.evaluation.ranking import Scores as ScoreRows
 from workbench.core.evaluation.slices import Slice
 from workbench.core.format import path_text
+from workbench.core.outside_text import csv_cells
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.protocol.trained.calibration import Bins
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.image_map import MapMethod
 from workbench.protocol.trained.robustness import Robustness
 from workbench.runs.export.image_tables import class_columns
-from workbench.runs.export.tables import csv_cells, plain_cells, safe_text
 from workbench.runs.store.image_map import ImageMap
 
 MEAN_OF_CLASSES = "(mean of the classes)"
@@ -137,7 +138,7 @@ def robustness_csv(result: Robustness) -> str:
             [
                 case.test,
                 f"{case.level:g}",
-                *(f"{case.strengths[key]:g}" if key in case.strengths else "" for key in keys),
+                *(_strength(case.strengths.get(key)) for key in keys),
                 f"{case.accuracy}",
                 f"{result.count}",
             ]
@@ -145,6 +146,11 @@ def robustness_csv(result: Robustness) -> str:
         for case in result.measured
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _strength(value: float | None) -> Decimal | None:
+    """A number, which may be below 0: as a text it would be taken for a formula."""
+    return None if value is None else Decimal(f"{value:g}")
 
 
 def image_map_csv(found: ImageMap, classes: Sequence[str], method: MapMethod) -> str:
@@ -158,6 +164,5 @@ def image_map_csv(found: ImageMap, classes: Sequence[str], method: MapMethod) ->
         name = path_text(images.file(number)) or f"{place.part}:{place.index}"
         labels = classes[images.actual[number]], classes[images.predicted[number]]
         part = PART_NAMES[found.role[number]]
-        texts = map(safe_text, (name, *labels))
-        lines.append(plain_cells([*texts, f"{x:.6g}", f"{y:.6g}", part]))
+        lines.append(csv_cells([name, *labels, Decimal(f"{x:.6g}"), Decimal(f"{y:.6g}"), part]))
     return "".join(f"{line}\n" for line in lines)

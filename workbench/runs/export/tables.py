@@ -10,14 +10,13 @@ Accuracies are shares from 0 to 1; seconds are those since the run began, pauses
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from workbench.core.outside_text import csv_cells
 from workbench.core.storage.save import save_bytes
 from workbench.curves import CurveSpec, all_curves
 from workbench.errors import RunFolderError, UsageError
@@ -30,7 +29,6 @@ from workbench.runs.store.notes import read_notes
 
 Table = Mapping[str, Column]
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _ROWS_PER_PIECE = 50_000
 
 
@@ -152,28 +150,6 @@ def _texts(column: Column) -> list[str]:
     finite = np.isfinite(column).tolist()
     values = zip(column.tolist(), finite, strict=True)
     return [f"{value:.{digits}g}" if is_finite else "" for value, is_finite in values]
-
-
-def csv_cells(texts: Sequence[str]) -> str:
-    """Texts as cells of one line; an apostrophe before what spreadsheets run as a formula."""
-    return plain_cells([safe_text(text) for text in texts])
-
-
-def plain_cells(texts: Sequence[str]) -> str:
-    """Texts as cells of one line, as they are: for a file that no spreadsheet opens."""
-    line = io.StringIO()
-    csv.writer(line).writerow(texts)
-    return line.getvalue().removesuffix("\r\n")
-
-
-def safe_text(text: str) -> str:
-    """The text that a cell has for another one."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
-
-
-def without_guard(text: str) -> str:
-    """The text that a cell has been written for, as `safe_text` gave it."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA_STARTS) else text
 
 
 def parquet_bytes(title: str, table: Table) -> bytes:

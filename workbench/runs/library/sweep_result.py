@@ -4,8 +4,6 @@ be distinguished.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 from workbench.core.evaluation.intervals import share_error
-from workbench.core.format import share
+from workbench.core.format import path_text, share
+from workbench.core.outside_text import csv_cells
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.cross_validation import Trained, trained_run
 from workbench.runs.library.series import Spread, is_settled, series_runs
@@ -172,24 +171,21 @@ class SweepResult:
 
     def csv_text(self) -> str:
         """A line a run, as a table for spreadsheets."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*self.keys, *_COLUMNS])
+        lines = [csv_cells([*self.keys, *_COLUMNS])]
         for each in self.runs:
             own = each.trained
             figures = (own.val_accuracy, own.test_accuracy)
-            writer.writerow(
-                [
-                    *each.values.values(),
-                    own.seed,
-                    outcome_key(each),
-                    each.epochs,
-                    *("" if value is None else f"{value:.6f}" for value in figures),
-                    each.target,
-                    own.run.path,
-                ]
-            )
-        return out.getvalue()
+            cells = [
+                *each.values.values(),
+                own.seed,
+                outcome_key(each),
+                each.epochs,
+                *("" if value is None else f"{value:.6f}" for value in figures),
+                each.target,
+                path_text(str(own.run.path)),
+            ]
+            lines.append(csv_cells(cells))
+        return "".join(f"{line}\n" for line in lines)
 
 
 def outcome_key(run: SweepRun) -> str:

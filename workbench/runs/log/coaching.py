@@ -47,10 +47,10 @@ def watched_words() -> str:
     return f"Watched: {list_text(watched)}."
 
 
-def advice_text(advice: Advice) -> str:
-    """A finding as a few lines: its heading, two sentences, and its figures."""
+def advice_lines(advice: Advice) -> tuple[str, ...]:
+    """A finding in the terminal: its heading, two sentences, and its figures."""
     figures = "; ".join(f"{name}: {value}" for name, value in advice.evidence.figures)
-    return f"{advice.title}\n  {advice.sees}\n  {advice.do}\n  {figures}"
+    return advice.title, f"  {advice.sees}", f"  {advice.do}", f"  {figures}"
 
 
 def advice_to_plain(advice: Advice) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.client.answer_loader import AnswerLoader
 from workbench.core.map_comparison import comparison_words
+from workbench.core.outside_text import csv_cells
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
@@ -200,4 +201,4 @@ class ExplanationPanel(TitledBox):
     def _table(self) -> str:
         """The map as a table: a row of levels, 1 to 255, for each row of the picture."""
         rows = self._map.levels if self._map is not None else ()
-        return "".join(",".join(map(str, values)) + "\n" for values in rows)
+        return "".join(f"{csv_cells(values)}\n" for values in rows)

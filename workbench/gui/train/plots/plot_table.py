@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from workbench.core.outside_text import csv_cells
 from workbench.curves import CurveSpec
 from workbench.gui.plots.x_scale import XScale
 from workbench.runs.log.columns import Column
@@ -41,16 +40,14 @@ def csv_text(curve: CurveSpec, runs: Sequence[RunTable]) -> str:
         curve: What is plotted; a plain one has no values of epochs.
         runs: What is shown. With more than one a first column names the run.
     """
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
     key, is_plain = curve.key, curve.is_plain
     values = [key] if is_plain else [f"train_{key}", f"train_{key}_mean", f"validation_{key}"]
     names = ["run"] if len(runs) > 1 else []
-    rows.writerow([*names, "step", "epoch", "images", "seconds", *values])
+    lines = [csv_cells([*names, "step", "epoch", "images", "seconds", *values])]
     for run in runs:
         start = [run.title] if names else []
-        rows.writerows([*start, *row] for row in _rows(run, is_plain=is_plain))
-    return out.getvalue()
+        lines += [csv_cells([*start, *row]) for row in _rows(run, is_plain=is_plain)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _rows(run: RunTable, *, is_plain: bool) -> Iterator[list[object]]:

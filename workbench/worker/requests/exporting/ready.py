@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from workbench import __version__
+from workbench.core.outside_text import markdown_code, markdown_text, one_line
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.datasets import all_datasets
 from workbench.exports import FACTS_FORMAT
@@ -158,8 +159,8 @@ def write_texts(context: Any, path: Path) -> None:
     runtime = spec.reader.runtime
     height, width, channels = card.input_shape
     values = {
-        "title": card.title or "A network",
-        "file": path.name,
+        "title": markdown_text(card.title) or "A network",
+        "file": markdown_code(path.name),
         "summary": spec.summary,
         "script": runtime.script,
         "setup": runtime.setup,
@@ -174,7 +175,7 @@ def write_texts(context: Any, path: Path) -> None:
         "fit": card.fit,
         "output": "scores, to be put through a softmax," if facts.is_logits else "probabilities",
         "num_classes": len(card.class_names),
-        "facts": facts_name(path.name),
+        "facts": markdown_code(facts_name(path.name)),
         "calibration": _calibration(facts, runtime.script, inner_temperature(card, spec)),
         "images": _images_license(card),
         "pretrained": "\n".join(context.licenses),
@@ -194,15 +195,17 @@ def _file_list(reader: ExportReader, title: str, path: Path) -> str:
         LICENSE_NAME: "what the files may be used for",
     }
     there = {entry.name for entry in path.parent.iterdir()} | {LICENSE_NAME}
-    return "\n".join(f"- `{name}`: {words}" for name, words in about.items() if name in there)
+    shown = {name: words for name, words in about.items() if name in there}
+    return "\n".join(f"- {markdown_code(name)}: {words}" for name, words in shown.items())
 
 
 def _images_license(card: ModelCard) -> str:
     """Under which license the training images are, as far as Workbench knows."""
     spec = all_datasets().get(str(card.dataset.get("key", "")))
+    named = one_line(card.dataset_title)
     if spec is not None and spec.license:
-        return f"{card.dataset_title or spec.title} (license: {spec.license})."
-    title = f" ({card.dataset_title})" if card.dataset_title else ""
+        return f"{named or spec.title} (license: {spec.license})."
+    title = f" ({named})" if named else ""
     return f"images of their own choice{title}, whose license is not known to Workbench: ask them."
 
 
