@@ -16,6 +16,7 @@
     ├── ParamError            a value outside its parameter's bounds           (exit 3)
     ├── GraphError            an edit that would break the graph               (exit 1)
     ├── SaveError             a file that could not be written                 (exit 3)
+    │   ├── NoRoomError       a run that needs more of the disk than is free
     │   ├── UnconfirmedSaveError  saved, but the disk did not confirm it
     │   ├── LinkFoundError    a link where the program's own file belongs
     │   └── FileChangedError  not saved: the file is no longer the one that was read
@@ -157,6 +158,10 @@ class SaveError(WorkbenchError):
     """A file that could not be written; the file that was there before is unchanged."""
 
     exit_code = 3
+
+
+class NoRoomError(SaveError):
+    """A run is estimated to need more of the disk than is free; it was not started."""
 
 
 class UnconfirmedSaveError(SaveError):

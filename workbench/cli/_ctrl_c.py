@@ -8,7 +8,7 @@ import time
 from types import FrameType
 from typing import Self
 
-from workbench.runs.control import request_stop
+from workbench.runs.control import request_skip, request_stop
 from workbench.runs.folder import RunFolder
 
 _PATIENCE_S = 1.0
@@ -52,15 +52,19 @@ class CtrlC:
             self.pass_on()
 
     def pass_on(self) -> None:
-        """Requests a stop of the run if Ctrl+C was pressed since the last call.
+        """Requests a stop of the run if Ctrl+C was pressed since the last call; the next time to
+        skip what goes on behind its last step.
 
         Raises:
             SaveError: the run's folder cannot be written.
         """
         if self.is_pressed:
             self.is_pressed = False
-            self.has_asked = True
-            request_stop(self._folder)
+            if self.has_asked:
+                request_skip(self._folder)
+            else:
+                self.has_asked = True
+                request_stop(self._folder)
 
     def sleep(self, seconds: float) -> None:
         """Sleeps, but not on when the key is pressed."""

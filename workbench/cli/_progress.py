@@ -19,7 +19,7 @@ from workbench.protocol.events import (
 )
 from workbench.runs.log.event_text import event_text
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.pace import left_words
+from workbench.runs.log.pace import TimeLeft, left_words
 
 
 class RunPrinter:
@@ -55,6 +55,7 @@ class RunPrinter:
         match event:
             case PhaseChanged():
                 self._describe(event.text)
+                self._phase_bar(event)
             case Batch():
                 self._batch(event)
             case TimeSpent():
@@ -93,6 +94,23 @@ class RunPrinter:
         if not self._console.is_terminal and step not in self._shown:
             self._shown.add(step)  # a phase can come back for a moment: printed only once
             print_line(step)
+
+    def _phase_bar(self, event: PhaseChanged) -> None:
+        """What is no part of an epoch has a bar of its own."""
+        progress = self._history.phase_progress
+        if self._task is None or progress is None:
+            return
+        left = progress.left_s
+        words = [
+            left_words(TimeLeft(left)) if left is not None else "",
+            "Ctrl+C skips it" if event.can_skip else "",
+        ]
+        self._progress.update(
+            self._task,
+            total=1.0,
+            completed=progress.fraction,
+            words=" · ".join(filter(None, words)),
+        )
 
     def _batch(self, event: Batch) -> None:
         if self._task is None:

@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
             start_now(folder)
         else:
             _refuse(folder, outcome)
+            if not arguments.json:
+                print_line(outcome.resumes)
             start_trainer(folder, resume=True)
         try:
             return print_run(folder, ctrl_c, as_json=arguments.json, past=past)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from workbench.cli._follow import PastEvents
 from workbench.cli._options import (
     RUN_WORDS,
     add_force,
@@ -16,15 +18,19 @@ from workbench.cli._options import (
 )
 from workbench.cli._output import aligned, print_json, print_line, print_text, report_error
 from workbench.errors import UsageError
+from workbench.runs.control import request_again, request_save, request_skip
 from workbench.runs.export.tables import export_curves
+from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.outside import place_text
+from workbench.runs.library.summary import summarise
 from workbench.runs.library.trash import trash_run
+from workbench.runs.log.history import UNSAVED, MetricHistory
 from workbench.runs.log.scores import figure_words
-from workbench.runs.state.outcome import outcome_words
+from workbench.runs.state.outcome import outcome_of, outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
@@ -36,7 +42,7 @@ _NAME_LETTERS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to list; or one of rename, tag, note, trash, export."""
+    """What to list; or one of show, skip, save, again, rename, tag, note, trash, export."""
     add_json_option(parser)
     parser.add_argument(
         "--filter",
@@ -49,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="[COMMAND]")
+    _add_show_and_requests(commands)
     rename = commands.add_parser("rename", help="rename a run")
     add_run(rename)
     rename.add_argument("title", metavar="TITLE", help='"" restores the original title')
@@ -72,6 +79,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_force(export, "FILE")
     export.set_defaults(change=_export)
+
+
+def _add_show_and_requests(commands: Any) -> None:
+    """The state of a run, and what is requested of a trainer behind its last step."""
+    show = commands.add_parser("show", help="show the state of a run, and where resume continues")
+    add_run(show)
+    add_json_option(show)
+    show.set_defaults(change=_show)
+    skip = commands.add_parser(
+        "skip", help="leave out the calibration, comparison or test that goes on after training"
+    )
+    add_run(skip)
+    skip.set_defaults(change=_skip)
+    save = commands.add_parser(
+        "save", help="save the weights of a run that has no room for them in a new folder"
+    )
+    add_run(save)
+    save.add_argument("place", metavar="FOLDER", type=Path, help="a new folder, on another disk")
+    save.set_defaults(change=_save)
+    again = commands.add_parser(
+        "again", help="let a run that has no room for its weights try again now"
+    )
+    add_run(again)
+    again.set_defaults(change=_again)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -129,6 +160,61 @@ def _name(text: str) -> str:
         return text
     end = _NAME_LETTERS // 3
     return f"{text[: _NAME_LETTERS - end - 1]}…{text[-end:]}"
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    run = open_run(arguments.run_name)
+    summary, outcome = summarise(run), outcome_of(run)
+    if summary is None:
+        run.request()  # raises why it is not a run
+        return
+    if arguments.json:
+        plain = msgspec.to_builtins(summary, enc_hook=str)
+        print_json({**plain, "resumes": outcome.resumes})
+        return
+    print(printable("  ".join(_row(summary, runs_home()))))
+    for words in filter(None, (outcome.sentence(), outcome.resumes)):
+        print(printable(words))
+
+
+def _skip(arguments: argparse.Namespace) -> None:
+    run, history = _live(arguments)
+    phase = history.phase
+    if phase is None or not phase.can_skip:
+        raise _nothing_to("skip", run, "a run that is being calibrated, compared or tested")
+    request_skip(run)
+    print_line(f"Skipping: {phase.text}.")
+
+
+def _save(arguments: argparse.Namespace) -> None:
+    run, history = _live(arguments)
+    _refuse_saved(run, history)
+    request_save(run, arguments.place)
+    print_line(f"The weights are being saved in {arguments.place}.")
+
+
+def _again(arguments: argparse.Namespace) -> None:
+    run, history = _live(arguments)
+    _refuse_saved(run, history)
+    request_again(run)
+    print_line(f"{run.name} tries again to save its weights.")
+
+
+def _live(arguments: argparse.Namespace) -> tuple[RunFolder, MetricHistory]:
+    """The run, with what its trainer has logged."""
+    run = open_run(arguments.run_name)
+    if not run.is_alive():
+        raise _nothing_to("request", run, "a run that is training")
+    return run, PastEvents(run).history
+
+
+def _refuse_saved(run: RunFolder, history: MetricHistory) -> None:
+    if history.phase is None or history.phase.phase != UNSAVED:
+        raise _nothing_to("save", run, "a run that waits for room for its weights")
+
+
+def _nothing_to(what: str, run: RunFolder, expected: str) -> UsageError:
+    return UsageError(f"There is nothing to {what}.", where=run.name, expected=expected)
 
 
 def _rename(arguments: argparse.Namespace) -> None:

@@ -23,13 +23,15 @@ from workbench.cli._typed_source import typed_source, typed_target
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.errors import ParamError, ProjectFileError, UsageError
+from workbench.errors import NoRoomError, ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
+from workbench.runs.home import runs_home
 from workbench.runs.library.find import open_run
 from workbench.runs.log.coaching import advice_lines, advice_on
 from workbench.runs.start import start_trainer
+from workbench.runs.state.disk_room import refuse_no_room
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.runs.store.initial_weights import create_run_from
@@ -97,6 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     project = project_for(arguments)
     agree_on(arguments, project.target, project.dataset)
     refuse_unready(project.target)
+    try:
+        refuse_no_room(project, arguments.folder or runs_home())
+    except NoRoomError as problem:  # estimated: the run itself says more where it is right
+        print_line(f"{problem.what} {problem.fix}")
     folder = new_run(arguments, project)
     with CtrlC(folder) as ctrl_c:
         if arguments.wait:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -13,14 +14,15 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.projects.project import Choice, Project
-from workbench.errors import RunError, WorkbenchError
-from workbench.runs.control import request_retry
+from workbench.errors import NoRoomError, RunError, WorkbenchError
+from workbench.runs.control import request_again, request_retry, request_save, request_skip
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.trash import take_out
 from workbench.runs.places import UnknownPlaceError, check_known, place_of, remember
 from workbench.runs.start import reap, reattach, start_trainer
 from workbench.runs.state import queue
+from workbench.runs.state.disk_room import refuse_no_room
 from workbench.runs.state.longer import extension_to
 from workbench.runs.state.migrate import go_on_with
 from workbench.runs.state.split_memory import with_remembered_split
@@ -51,6 +53,7 @@ class TrainerControl(QObject):
         stop_offered: Path of a run that still runs after such a request: it can be
             ended with `terminate`, and after that with `kill`.
         failed: A WorkbenchError: a request could not be carried out.
+        room_short: A NoRoomError, and a function that starts the run all the same.
         place_unknown: An UnknownPlaceError, and a function that goes on: a person has to agree
             to connect to the address first.
     """
@@ -59,6 +62,7 @@ class TrainerControl(QObject):
     stop_offered = Signal(str)
     failed = Signal(object)
     place_unknown = Signal(object, object)
+    room_short = Signal(object, object)
 
     def __init__(self, home: Path, parent: QObject | None) -> None:
         super().__init__(parent)
@@ -105,10 +109,12 @@ class TrainerControl(QObject):
         project_path: str = "",
         wait: bool = False,
         initial: Path | None = None,
+        may_be_short: bool = False,
     ) -> None:
         """Makes a run of the project and starts its trainer, in another thread.
 
         Its weights start from those of the run `initial`, where one is given.
+        Unless it `may_be_short` of disk space, `room_short` comes instead where it is.
         Where `wait`, it is started when no other trains and it is its turn. `run_started`
         and `current_changed` follow, or `run_queued`, or `failed` with the reason.
         """
@@ -116,13 +122,24 @@ class TrainerControl(QObject):
 
         def work() -> _Begun:
             check_known(project.target, project.dataset)
+            if not may_be_short:
+                refuse_no_room(project, home)
             remembered = with_remembered_split(project, home)
             source = RunFolder(initial) if initial is not None else None
             how = {"title": title, "project_path": project_path, "home": home}
             run = create_run_from(source, remembered, **how)
             return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
 
-        self._begin(work, may_be_one_of_many=wait)
+        start = partial(
+            self.start_run,
+            project,
+            title=title,
+            project_path=project_path,
+            wait=wait,
+            initial=initial,
+            may_be_short=True,
+        )
+        self._begin(work, may_be_one_of_many=wait, start_short=start)
 
     def resume(self, path: Path, *, wait: bool = False) -> None:
         """Lets a run that is over go on where it stopped; signals as of `start_run`."""
@@ -167,6 +184,18 @@ class TrainerControl(QObject):
         """Lets a run whose connection is lost be connected to now instead of later."""
         self._change(lambda: request_retry(RunFolder(path)))
 
+    def skip(self, path: Path) -> None:
+        """Lets a run leave out what goes on behind its last step."""
+        self._change(lambda: request_skip(RunFolder(path)))
+
+    def save_again(self, path: Path) -> None:
+        """Lets a run that has no room for its weights try to save them now."""
+        self._change(lambda: request_again(RunFolder(path)))
+
+    def save_elsewhere(self, path: Path, folder: Path) -> None:
+        """Lets a run that has no room for its weights save them in a new folder."""
+        self._change(lambda: request_save(RunFolder(path), folder))
+
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn; signals as of `start_run`."""
 
@@ -176,7 +205,13 @@ class TrainerControl(QObject):
 
         self._begin(work)
 
-    def _begin(self, work: Callable[[], _Begun], *, may_be_one_of_many: bool = False) -> None:
+    def _begin(
+        self,
+        work: Callable[[], _Begun],
+        *,
+        may_be_one_of_many: bool = False,
+        start_short: Callable[[], None] | None = None,
+    ) -> None:
         """A second press of the same button starts nothing; runs that wait may be many."""
         if self.is_starting and not may_be_one_of_many:
             # Reported, not ignored: the button was pressed.
@@ -187,7 +222,9 @@ class TrainerControl(QObject):
             )
             return
         self._num_starting += 1
-        self._background.run(work, self._on_begun, lambda error: self._on_not_begun(error, work))
+        self._background.run(
+            work, self._on_begun, lambda error: self._on_not_begun(error, work, start_short)
+        )
 
     def _on_begun(self, begun: _Begun) -> None:
         self._num_starting -= 1
@@ -198,9 +235,16 @@ class TrainerControl(QObject):
             self._pids[begun.path] = begun.pid
         self._on_started(begun.path)
 
-    def _on_not_begun(self, error: WorkbenchError, work: Callable[[], _Begun]) -> None:
+    def _on_not_begun(
+        self,
+        error: WorkbenchError,
+        work: Callable[[], _Begun],
+        start_short: Callable[[], None] | None,
+    ) -> None:
         self._num_starting -= 1
-        if isinstance(error, UnknownPlaceError):
+        if isinstance(error, NoRoomError) and start_short is not None:
+            self.room_short.emit(error, start_short)
+        elif isinstance(error, UnknownPlaceError):
             targets = error.targets
             self.place_unknown.emit(error, lambda: self._begin_at(targets, work))
         else:

@@ -16,7 +16,7 @@ from workbench.host.home import read_json, remove_file, write_file, write_json
 from workbench.host.request import Answer, HostRequest
 from workbench.host.wire import LINE_LIMIT
 
-_COMMANDS = ("stop", "pause", "median")
+_COMMANDS = ("stop", "pause", "median", "skip", "again")
 _SIGNALS = {"terminate": signals.SIGTERM, "kill": signals.SIGKILL}
 _START_SILENCE_S = 120.0
 _END_S = 20.0
@@ -208,7 +208,7 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
 
 
 def control(request: HostRequest) -> Answer:
-    """Requests a trainer to stop or to pause, or removes a queued run. Request: run, command."""
+    """Requests something of a trainer, or removes a queued run. Request: run, command."""
     folder, command = request.home.known_run(request.text("run")), request.text("command")
     if command not in _COMMANDS:
         raise Fault("request", "Unknown command for a run.", received=command[:100])

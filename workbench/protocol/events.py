@@ -90,11 +90,20 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
 
 class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
-    """What the trainer is doing now: "importing", "loading", "compiling", "training", ..."""
+    """What the trainer is doing now: "importing", "loading", "compiling", "training", ...
+
+    Behind the last step, with the weights saved: "calibrating", "comparing", "testing". "unsaved":
+    it waits for room for the weights, which it holds in memory.
+
+    Attributes:
+        fraction: How much of it is done, 0..1; None where that is not known.
+        can_skip: It is left out on request (`runs.control.request_skip`).
+    """
 
     phase: str
     text: str
     fraction: float | None = None
+    can_skip: bool = False
 
 
 class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
@@ -168,6 +177,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
         validation_s: Validating.
         saving_s: Copying the state for checkpoints.
         features_s: Computing frozen layers ahead.
+        after_s: Behind the last step: calibration and test. No part of the shares.
         advice: The next action, in words; "" when there is nothing to gain.
     """
 
@@ -178,6 +188,7 @@ class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
     validation_s: float
     saving_s: float
     features_s: float = 0.0
+    after_s: float = 0.0
     advice: str = ""
 
 

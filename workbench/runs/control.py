@@ -6,24 +6,38 @@ and carries out its own.
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Literal
 
 from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import save_bytes
+from workbench.errors import RunError
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 
 Command = Literal["stop", "pause", "median"]
-MirrorCommand = Literal["stop", "pause", "median", "terminate", "kill", "leave"]
+Request = Literal["skip", "again", "save"]
+"""skip: leave out the present phase behind the last step; again: try to write the weights now;
+save: write them to another folder, whose path follows. Taken once, and by such a phase alone.
+"""
+
+MirrorCommand = Literal["stop", "pause", "median", "skip", "again", "terminate", "kill", "leave"]
 """median: stop as hopeless, sent by the run mirror alone; terminate, kill: end the trainer there by
 a signal; leave: end here, it goes on there.
 """
 
 _COMMANDS: dict[bytes, Command] = {b"stop": "stop", b"pause": "pause", b"median": "median"}
 _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
-    **_COMMANDS, b"terminate": "terminate", b"kill": "kill", b"leave": "leave"
-}  # fmt: skip
-_MAX_BYTES = 16
+    **_COMMANDS,
+    b"skip": "skip",
+    b"again": "again",
+    b"terminate": "terminate",
+    b"kill": "kill",
+    b"leave": "leave",
+}
+_REQUESTS: dict[bytes, Request] = {b"skip": "skip", b"again": "again", b"save": "save"}
+_MAX_BYTES = 8192
 
 
 def request_stop(run: RunFolder) -> None:
@@ -39,6 +53,33 @@ def request_pause(run: RunFolder) -> None:
     send_command(run, "pause")
 
 
+def request_skip(run: RunFolder) -> None:
+    """Requests the trainer to leave out what it does behind the last step."""
+    send_command(run, "skip")
+
+
+def request_again(run: RunFolder) -> None:
+    """Requests a trainer that waits for room to try to write the weights now."""
+    send_command(run, "again")
+
+
+def request_save(run: RunFolder, folder: Path) -> None:
+    """Requests a trainer that waits for room to write the weights into a new folder elsewhere.
+
+    Raises:
+        RunError: the folder is no new one.
+    """
+    if folder.exists():
+        raise RunError(
+            "This folder exists already.",
+            where=str(folder),
+            expected="a new folder, which gets the weights with a copy of the run",
+            fix="Choose another name.",
+        )
+    check_own(run.path)
+    save_bytes(run.control_path, b"save " + os.fsencode(folder.absolute()) + b"\n")
+
+
 def send_command(run: RunFolder, command: MirrorCommand) -> None:
     """Writes a command to the run mirror or trainer."""
     check_own(run.path)
@@ -48,6 +89,16 @@ def send_command(run: RunFolder, command: MirrorCommand) -> None:
 def command_of(run: RunFolder) -> Command | None:
     """The last command; None without one. Cheap: opens one file."""
     return _COMMANDS.get(_command_text(run))
+
+
+def take_request(run: RunFolder) -> tuple[Request, Path] | None:
+    """The last request, with the path that follows it; it is removed. None without one."""
+    word, _, path = _command_text(run).partition(b" ")
+    request = _REQUESTS.get(word)
+    if request is None:
+        return None
+    clear_command(run)
+    return request, Path(os.fsdecode(path))
 
 
 def mirror_command_of(run: RunFolder) -> MirrorCommand | None:

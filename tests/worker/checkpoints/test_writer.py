@@ -62,7 +62,7 @@ def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     assert read_checkpoint(run).state.step == 500
     assert read_arrays(run.weights_path)["w"].tolist() == [50.0] * 3
     assert run.model_card().checksum == ""
-    keeper.keep_model({"w": np.zeros(3, np.float32)}, CARD)
+    keeper.keep_model({"w": np.zeros(3, np.float32)}, CARD, run)
     assert read_arrays(run.weights_path, checksum=run.model_card().checksum)["w"].sum() == 0
     assert reported[-1][0].step == 500
     assert {error for _, error in reported} == {None}
@@ -84,13 +84,14 @@ def test_a_checkpoint_is_due_after_a_minute_an_epoch_or_a_failure(monkeypatch):
         monkeypatch.setattr(checkpoint_keeper.time, "monotonic", lambda: now + seconds)
         return keeper.is_due(is_epoch_end=False), keeper.is_due(is_epoch_end=True)
 
-    keeper._kept_at = now
-    assert due_after(0.5) == (False, True)  # none was kept yet
+    keeper._pace._at = now
+    assert due_after(0.1) == (False, True)  # none was kept yet
     keeper._has_tried = True
-    assert due_after(0.5) == (False, False)
+    assert due_after(0.1) == (False, False)
+    assert keeper.is_due(is_epoch_end=True, is_overdue=True)  # many epochs would be lost
     assert due_after(1.5) == (False, True)
     assert due_after(61.0) == (True, True)
-    keeper._pause_s = 30.0  # what a large model costs
+    keeper._pace.took(0.15)  # what a large model costs
     assert due_after(20.0) == (False, False)
     keeper._has_problem = True
     assert due_after(3.0) == (True, True)
@@ -107,6 +108,7 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
         keeper.write_now(_keepsake(1, CARD, best=best))
     assert keeper.best_file == ""
     assert not run.has_model()
+    assert not list(run.checkpoints_path.glob("best-*"))  # nothing names it: it only takes room
     blocked.rmdir()
     keeper.write_now(_keepsake(1, CARD, best=best))
     assert keeper.best_file == "best-1.npz"
@@ -133,7 +135,7 @@ def test_a_card_of_a_run_that_went_on_names_no_checksum_of_weights_that_are_gone
     run = create_run(Project())
     first = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     first.close()
-    first.keep_model({"w": np.zeros(3, np.float32)}, CARD)
+    first.keep_model({"w": np.zeros(3, np.float32)}, CARD, run)
     stamped = run.model_card()
     assert stamped.checksum
     run.weights_path.unlink()
@@ -147,5 +149,5 @@ def test_a_card_of_a_run_that_went_on_names_no_checksum_of_weights_that_are_gone
     again = CheckpointWriter(run, before=lambda: None, report=lambda *_: None)
     again.close()
     with pytest.raises(SaveError):
-        again.keep_model({"w": np.ones(3, np.float32)}, CARD)
+        again.keep_model({"w": np.ones(3, np.float32)}, CARD, run)
     assert run.model_card().checksum == ""

@@ -49,7 +49,10 @@ def _live_words(summary: RunSummary) -> str:
     has_begun = summary.epochs_done > 0 or summary.seconds > 0
     if summary.epochs == 0 or not has_begun:
         return f"Starting on {summary.on}" if summary.on else "Starting"
-    epoch = min(summary.epochs_done + 1, summary.epochs)
+    if summary.epochs_done >= summary.epochs:
+        words = "Weights saved · calibration and test"
+        return f"{words} on {summary.on}" if summary.on else words
+    epoch = summary.epochs_done + 1
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
     return f"{how_far.capitalize()} · on {summary.on}" if summary.on else f"Running · {how_far}"
 

@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.fonts import mono_font
-from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.labels import plain_label, restyle, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.protocol.events import PhaseChanged
+from workbench.runs.log.history import UNSAVED
 from workbench.runs.state.outcome import RunOutcome
 
 LOG_LINES = 4
@@ -20,6 +22,8 @@ class ErrorBanner(QFrame):
 
     Attributes:
         end, kill: Buttons that end a trainer that does not stop by itself.
+        skip: What goes on behind the last step shall be left out.
+        save_elsewhere, save_again: For weights that have no room.
         resume: The run shall go on from its last checkpoint.
         try_now: The lost connection shall be tried again without waiting any longer.
         attach: The other computer shall be connected again.
@@ -45,10 +49,15 @@ class ErrorBanner(QFrame):
         self.attach = button("Reconnect", role="primary")
         self.go_on = button("Continue on this computer")
         self.copy = button("Copy details")
+        self.skip = button("Skip")
+        self.save_elsewhere = button("Save elsewhere…", role="primary")
+        self.save_again = button("Try again")
         self.end = button("Terminate")
         self.kill = button("Kill (without saving)")
         self._offers = (self.retry, self.resume, self.try_now, self.attach, self.go_on)
-        self._buttons = (*self._offers, self.end, self.kill, self.copy)
+        room = (self.save_elsewhere, self.save_again, self.skip)
+        self._buttons = (*self._offers, *room, self.end, self.kill, self.copy)
+        self._is_end_offered = self._is_pause = False
         for offer in self._offers:
             if offer is not self.try_now:  # which may be requested as often as anybody likes
                 offer.clicked.connect(self._forbid)
@@ -63,17 +72,19 @@ class ErrorBanner(QFrame):
     def clear(self) -> None:
         """All is well."""
         self._outcome = None
+        self._is_end_offered = False
         self.hide()
 
     def show_outcome(self, outcome: RunOutcome) -> None:
         """Says why a run failed, died, is silent or away; hides for any other outcome."""
         self._outcome = outcome
+        self._is_end_offered = False
         if outcome.kind not in ("failed", "died", "silent", "away"):
             self.clear()
             return
         is_over = outcome.is_over
         kept = " All logged results are kept." if is_over else ""
-        self.words.setText(outcome.sentence() + kept)
+        self.words.setText(" ".join(filter(None, (outcome.sentence() + kept, outcome.resumes))))
         self._show_tail(outcome.log_tail)
         # Of a line there is nothing to end here: the training itself is well.
         set_role(self, "notice" if outcome.is_far else "problem")
@@ -83,6 +94,7 @@ class ErrorBanner(QFrame):
     def _offer(self, outcome: RunOutcome) -> None:
         """What one click can do about it."""
         suggestion = outcome.suggestion
+        restyle(self.resume, role="" if suggestion is not None else "primary")
         if suggestion is not None:
             self.retry.setText(suggestion.words.replace("&", "&&"))
         place = outcome.place.replace("&", "&&")
@@ -106,8 +118,12 @@ class ErrorBanner(QFrame):
         for offer in self._offers:
             offer.setEnabled(True)
 
-    def offer_end(self, *, is_pause: bool) -> None:
-        """A stop or a pause was requested a while ago, and the trainer still runs."""
+    def offer_end(self, *, is_pause: bool, phase: PhaseChanged | None = None) -> None:
+        """A stop or a pause was requested a while ago, and the trainer still runs: `phase`."""
+        self._is_end_offered, self._is_pause = True, is_pause
+        if phase is not None and phase.can_skip:
+            self._offer_skip(phase)
+            return
         asked, first = (
             ("pause", "saves a checkpoint") if is_pause else ("stop", "saves the weights")
         )
@@ -115,9 +131,33 @@ class ErrorBanner(QFrame):
             f"Waiting for the training process to {asked}: it finishes its step and "
             f"{first} first. Terminating it now loses unsaved progress."
         )
+        self._show_plain("problem", self.end)
+
+    def show_phase(self, phase: PhaseChanged | None, *, is_here: bool) -> None:
+        """What the trainer does now, where it is shown here: it has no room for the weights,
+        or still runs after a stop. `is_here`: on this computer.
+        """
+        if phase is not None and phase.phase == UNSAVED:
+            self.words.setText(phase.text)
+            elsewhere = (self.save_elsewhere,) if is_here else ()
+            self._show_plain("problem", *elsewhere, self.save_again)
+        elif not self.save_again.isHidden():
+            self.clear()
+        elif self._is_end_offered and self.kill.isHidden():
+            self.offer_end(is_pause=self._is_pause, phase=phase)
+
+    def _offer_skip(self, phase: PhaseChanged) -> None:
+        text = phase.text[:1].lower() + phase.text[1:]
+        self.words.setText(
+            f"The weights are saved. The training process is still {text}; skipping or "
+            "terminating it loses only the result of that."
+        )
+        self._show_plain("notice", self.skip, self.end)
+
+    def _show_plain(self, role: str, *buttons: QPushButton) -> None:
         self._show_tail(())
-        set_role(self, "problem")
-        self._show_buttons(self.end)
+        set_role(self, role)
+        self._show_buttons(*buttons)
         self.show()
 
     def _show_tail(self, lines: tuple[str, ...]) -> None:

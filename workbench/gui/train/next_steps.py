@@ -20,6 +20,9 @@ _STEPS = {
 }
 
 
+_WITH_WEIGHTS = ("evaluate", "classify")
+
+
 class _WholeLabel(ElidedLabel):
     """A remark that is left out where there is no room for all of it."""
 
@@ -47,16 +50,18 @@ class NextSteps(QWidget):
         row(*self.buttons.values(), (self.drop, 1), parent=self, spacing=10)
         self.show_run(None)
 
-    def show_run(self, run: RunSummary | None, *, is_own: bool = False) -> None:
-        """Offers what this run can be used for: nothing while it trains. It `is_own` where it is
-        of the open project.
+    def show_run(
+        self, run: RunSummary | None, *, is_own: bool = False, is_saved: bool = False
+    ) -> None:
+        """Offers what this run can be used for: nothing while it trains, its weights once they
+        `is_saved`. It `is_own` where it is of the open project.
         """
         is_over = run is not None and run.is_over
-        has_model = run is not None and run.has_model
+        has_model = (run is not None and run.has_model) or is_saved
         for key, link in self.buttons.items():
-            link.setVisible(key == "report" or has_model)
+            link.setVisible(has_model if key in _WITH_WEIGHTS else is_over)
         self.drop.setVisible(has_model)
-        self.buttons["train_again"].setVisible(has_model and is_own)
+        self.buttons["train_again"].setVisible(has_model and is_own and is_over)
         self.buttons["open_project"].setVisible(not is_own)
         self.buttons["train_longer"].setVisible(run is not None and run.can_train_longer)
-        self.setVisible(is_over)
+        self.setVisible(is_over or is_saved)

@@ -94,6 +94,7 @@ class RunController(QObject):
         library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
         library.failed.connect(self._on_failed)
         library.place_unknown.connect(self._ask_place)
+        library.room_short.connect(self._ask_room)
 
     @property
     def is_running(self) -> bool:
@@ -194,6 +195,19 @@ class RunController(QObject):
         """
         words = f"{problem.fix} Nothing has been sent there so far."
         choices = (f"Connect to {problem.where}", "Cancel")
+        if ask_choice(self._window, problem.what, words, choices, default=1) == 0:
+            go_on()
+        else:
+            self.said.emit("Training was not started.")
+        self.changed.emit()
+
+    def _ask_room(self, problem: WorkbenchError, go_on: Callable[[], None]) -> None:
+        """Nothing was started: the run may not fit onto the disk."""
+        words = (
+            f"{problem.fix} A run whose disk is full keeps its weights in memory until there is "
+            "room, or another folder is named."
+        )
+        choices = ("Train anyway", "Cancel")
         if ask_choice(self._window, problem.what, words, choices, default=1) == 0:
             go_on()
         else:

@@ -60,19 +60,23 @@ _TIPS = {
     "time.",
     "resume": "Continues from the last checkpoint.",
     "stop": "Ends the run after this step (Shift+F5) and saves the weights.",
+    "skip": "Leaves this out. The weights are saved.",
 }
 _WAITING_TIPS = {
     "pause": "",
     "resume": "Starts now, in parallel with the current training; both run slower.",
     "stop": "Removes the run from the queue; it stays in the list.",
+    "skip": "",
 }
+_RESUMED_BY_BANNER = ("failed", "died")
+"""Outcomes whose banner has the button that resumes."""
 
 
 class RunHeader(QFrame):
     """Shows one follower.
 
     Attributes:
-        stop, pause, resume: Buttons.
+        stop, pause, resume, skip: Buttons.
         popup: The run's plan, which can be pinned for later runs.
     """
 
@@ -83,7 +87,7 @@ class RunHeader(QFrame):
         self._follower: RunFollower | None = None
         self._asked = ""
         self._is_best_saved = False
-        self._can_resume = False
+        self._can_resume, self._resumes = False, ""
         self._buttons_px = 0
         self._phase_words = ""
         self._phase_since = monotonic()
@@ -104,6 +108,7 @@ class RunHeader(QFrame):
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
+        self.skip = button("Skip", theme=theme)
         self.how = plain_label(wrap=True)
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
@@ -119,6 +124,9 @@ class RunHeader(QFrame):
         roles = ((self.caption, "heading"), (self.how, "dim"))
         for label, role in roles:
             label.setProperty("role", role)
+        for part in (self.pause, self.resume, self.stop, self.skip):
+            # One that was pressed hides: the focus would go on to whatever comes next.
+            part.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.bar.setRange(0, PROGRESS_STEPS)
         self.elapsed.setToolTip("Elapsed time")
         self.test.setToolTip("Of the saved weights, computed in float32 as Evaluate does")
@@ -137,7 +145,7 @@ class RunHeader(QFrame):
         self._keep_room_for_left(has_head=False)
         names = column(self.caption, self.headline, STRETCH, spacing=2)
         figures = (self.speed, self.best, self.best_epoch, self.saved, self.test)
-        buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
+        buttons = row(self.pause, self.resume, self.skip, self.stop, spacing=BUTTON_SPACING_PX)
         top = row((names, 1), *figures, buttons, spacing=SPACING_PX)
         self._progress = QWidget()
         times = (self.elapsed, (self.bar, 1), self.left)
@@ -158,7 +166,7 @@ class RunHeader(QFrame):
         self._follower = follower
         self._phase_words = ""
         self._asked = ""
-        self._can_resume = False
+        self._can_resume, self._resumes = False, ""
         self._elapsed_s, self._last_arrival = 0.0, monotonic()
         self._countdown.clear()
         self.caption.set_full_text(title)
@@ -173,9 +181,9 @@ class RunHeader(QFrame):
         self._asked = asked
         self.refresh()
 
-    def set_can_resume(self, can_resume: bool) -> None:  # noqa: FBT001 - one plain fact
-        """Whether a checkpoint is kept from which the run, now over, can go on."""
-        self._can_resume = can_resume
+    def set_can_resume(self, can_resume: bool, resumes: str = "") -> None:  # noqa: FBT001 - a fact
+        """Whether a checkpoint is kept from which the run, now over, can go on, and from where."""
+        self._can_resume, self._resumes = can_resume, resumes
         self.refresh()
 
     def events_arrived(self) -> None:
@@ -243,22 +251,33 @@ class RunHeader(QFrame):
         is_over = is_loaded and outcome is not None and outcome.is_over
         is_waiting = self._kind == "waiting"
         is_training = is_loaded and not is_over and self._kind not in ("waiting", "away")
+        phase = follower.history.phase if follower is not None and is_training else None
+        can_skip = phase is not None and phase.can_skip
+        is_training = is_training and not can_skip  # what goes on then is ended by Skip
+        can_resume = is_over and self._can_resume and self._kind not in _RESUMED_BY_BANNER
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
         end = ("Remove from queue", "Removing") if is_waiting else ("Stop", "Stopping")
         parts = (
             (self.pause, "pause", "Pause", "Pausing", is_training),
-            (self.resume, "resume", *go, is_waiting or (is_over and self._can_resume)),
+            (self.resume, "resume", *go, is_waiting or can_resume),
+            (self.skip, "skip", "Skip", "Skip", can_skip),
             (self.stop, "stop", *end, is_training or is_waiting),
         )
         for part, key, words, going_on, is_shown in parts:
             shown = going_on if self._asked == key else words
             part.setVisible(is_shown)
             # A pause under way can become a stop.
-            part.setEnabled(not self._asked or (key, self._asked) == ("stop", "pause"))
+            is_free = not self._asked or (key, self._asked) == ("stop", "pause")
+            part.setEnabled(is_free or key == "skip")
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
             part.setToolTip(plain_tip(_WAITING_TIPS[key] if is_waiting else _TIPS[key]))
+        role = "" if is_waiting else "primary"
+        if self.resume.property("role") != role:
+            self.resume.set_look(self.resume.text(), role=role, icon="train")
+        if self._resumes and not is_waiting:
+            self.resume.setToolTip(plain_tip(self._resumes))
         if not self._asked:  # "Pausing" is wider, but hides no figure for its short time
             widths = (part.sizeHint().width() for part, *_, is_shown in parts if is_shown)
             self._buttons_px = sum(width + BUTTON_SPACING_PX for width in widths)
@@ -271,6 +290,8 @@ class RunHeader(QFrame):
             resumed_words(started),
             started.plan.words if started is not None else "",
         ]
+        if self._can_resume and self._kind not in _RESUMED_BY_BANNER:
+            words.insert(0, self._resumes.rstrip("."))
         if started is not None and started.on:
             words.insert(0, f"on {started.on}")
         outcome = follower.outcome
@@ -305,7 +326,9 @@ class RunHeader(QFrame):
         progress, started = follower.history.progress, follower.history.started
         has_head = started is not None and started.fine_tuning_after is not None
         self._keep_room_for_left(has_head=has_head)
-        self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
+        beside = follower.history.phase_progress
+        fraction = progress.fraction if beside is None else beside.fraction
+        self.bar.setValue(round(fraction * PROGRESS_STEPS))
         is_live = not follower.is_over and self._kind not in ("waiting", "away")
         elapsed_s = progress.elapsed_s
         if is_live and follower.history.num_events and not follower.history.is_resuming:
@@ -314,6 +337,8 @@ class RunHeader(QFrame):
         self._elapsed_s = max(self._elapsed_s, elapsed_s) if is_live else elapsed_s
         self.elapsed.setText(clock(self._elapsed_s) if self._elapsed_s else "")
         left = progress.left
+        if beside is not None:
+            left = TimeLeft(beside.left_s) if beside.left_s is not None else None
         self.left.setToolTip(_TO_FINE_TUNING_TIP if left is not None and left.is_of_head else "")
         if not is_live or left is None:
             self._countdown.clear()

@@ -13,7 +13,7 @@ from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import TimeSpent
-from workbench.runs.log.event_text import TIME_PARTS, time_shares
+from workbench.runs.log.event_text import AFTER, TIME_PARTS, time_shares
 
 BAR_PX = 12
 
@@ -71,6 +71,8 @@ class TimeSpentBox(QScrollArea):
         self.advice = plain_label(wrap=True)
         hint = "The time breakdown appears here during training."
         self.hint = plain_label(hint, role="dim", wrap=True)
+        self.after = plain_label(role="dim", wrap=True)
+        self.after.setToolTip("Calibration, comparison and test: no part of the shares above")
         self._rows: dict[str, tuple[QLabel, QLabel, QLabel]] = {}
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8)
@@ -79,7 +81,7 @@ class TimeSpentBox(QScrollArea):
         for row, (name, _, what) in enumerate(TIME_PARTS):
             self._add_row(row, name, what)
         page = QWidget()
-        parts = (self.bar, self.advice, self._grid, self.hint, STRETCH)
+        parts = (self.bar, self._grid, self.after, self.advice, self.hint, STRETCH)
         column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
         self.setWidget(page)
         self.show_time(None)
@@ -100,6 +102,10 @@ class TimeSpentBox(QScrollArea):
                 label.setVisible(name in by_name)
             labels[2].setText("< 1%" if part < 0.005 else f"{part * 100:.0f}%")
             labels[2].setToolTip(duration(seconds))
+        after = spent.after_s if spent is not None else 0.0
+        self.after.setText(f"{AFTER}: {duration(after)}" if after else "")
+        self.after.setVisible(bool(after))
+        self.bar.setVisible(bool(shares))
         advice = spent.advice if spent is not None else ""
         self.advice.setText(advice)
         self.advice.setVisible(bool(advice))

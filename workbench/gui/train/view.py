@@ -15,6 +15,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.file_dialogs import ask_folder
 from workbench.gui.kit.layout import column, scroll_area
 from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
@@ -27,8 +28,9 @@ from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
 from workbench.gui.train.series.controller import SeriesController
 from workbench.gui.train.state import TrainState
-from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
+from workbench.protocol.events import Heartbeat, LogLine, PhaseChanged, RunEvent, TimeSpent
 from workbench.runs.library.projects import OpenProject
+from workbench.runs.link import has_mirror
 from workbench.runs.state.outcome import RunOutcome
 
 _MIDDLE_PX = 400
@@ -118,6 +120,10 @@ class TrainView(QMainWindow):
             (header.pause, library.pause),
             (header.resume, self._resume),
             (trouble.resume, self._resume),
+            (header.skip, library.skip),
+            (trouble.skip, library.skip),
+            (trouble.save_again, library.save_again),
+            (trouble.save_elsewhere, self._save_elsewhere),
             (trouble.end, library.terminate),
             (trouble.kill, library.kill),
             (trouble.try_now, library.try_now),
@@ -209,13 +215,16 @@ class TrainView(QMainWindow):
         self.curves.events_arrived(events)
         self.diagnosis.events_arrived(events)
         self._show_time()
+        if any(isinstance(event, PhaseChanged) for event in events):
+            self._show_phase()
         if any(not isinstance(event, Heartbeat | LogLine | TimeSpent) for event in events):
             self.plots.grow()
 
     def _on_outcome(self, outcome: RunOutcome) -> None:
         self._show_asked()
-        self.header.set_can_resume(outcome.can_resume)
+        self.header.set_can_resume(outcome.can_resume, outcome.resumes)
         self.trouble.show_outcome(outcome)
+        self._show_phase()
         self._show_time()
         if outcome.is_over:
             self.plots.refresh()  # the last values are not to wait for their turn
@@ -228,6 +237,21 @@ class TrainView(QMainWindow):
         is_over = follower is None or follower.is_over
         checkpoint = history.checkpoint if history is not None else None
         self.notice.show_checkpoint(checkpoint, is_over=is_over)
+
+    def _show_phase(self) -> None:
+        """What the trainer does now, where it is more than progress."""
+        follower = self._follower
+        if follower is None or follower.is_over:
+            return
+        self.trouble.show_phase(follower.history.phase, is_here=not has_mirror(follower.run))
+        if follower.history.is_after_training:
+            self._show_next_steps()
+
+    def _save_elsewhere(self, path: Path) -> None:
+        """Asks for a folder on another disk; the weights go into a new one in it."""
+        folder = ask_folder(self, "Folder on another disk", kind="elsewhere")
+        if folder:
+            self._library.save_elsewhere(path, Path(folder) / path.name)
 
     def _show_asked(self) -> None:
         """What was requested of the trainer and is not done yet."""
@@ -254,7 +278,9 @@ class TrainView(QMainWindow):
     def _show_next_steps(self) -> None:
         run = self._library.summary(self._path)
         project = OpenProject.of(self._context.document.project)
-        self.next_steps.show_run(run, is_own=run is not None and project.owns(run))
+        is_saved = self._follower is not None and self._follower.history.is_after_training
+        is_own = run is not None and project.owns(run)
+        self.next_steps.show_run(run, is_own=is_own, is_saved=is_saved)
 
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
@@ -316,7 +342,8 @@ class TrainView(QMainWindow):
 
     def _on_stop_offered(self, path: str) -> None:
         if str(self._path) == path:
-            self.trouble.offer_end(is_pause=self._library.is_pausing(self._path))
+            phase = self._follower.history.phase if self._follower is not None else None
+            self.trouble.offer_end(is_pause=self._library.is_pausing(self._path), phase=phase)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.trouble.allow()

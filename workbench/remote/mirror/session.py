@@ -197,6 +197,8 @@ class ControlForwarder:
             clear_command(self.run)
         elif command is not None:
             self.line.call("control", run=self.name, command=command)
+            if command in {"skip", "again"}:  # meant once, for what goes on just now
+                clear_command(self.run)
         self._passed_on = mark
 
     def _mark(self) -> tuple[int, int] | None:

@@ -30,6 +30,9 @@ TIME_PARTS: tuple[tuple[str, str, str], ...] = (
 )
 """(name, field of TimeSpent, what it is) of each part of a trainer's time."""
 
+AFTER = "After training"
+"""Calibration, comparison and test: beside the parts."""
+
 BAD_FILES = 5
 """How many skipped images are named."""
 
@@ -82,7 +85,9 @@ def ended_words(outcome: str, epochs_done: int, *, has_begun: bool = True) -> st
 
 
 def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
-    """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`."""
+    """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`. What follows
+    the last step is none of them.
+    """
     parts = [(name, max(0.0, getattr(spent, field))) for name, field, _ in TIME_PARTS]
     total = sum(seconds for _, seconds in parts)
     return [(name, seconds, seconds / total) for name, seconds in parts if total and seconds]
@@ -91,7 +96,13 @@ def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
 def time_words(spent: TimeSpent) -> str:
     """The shares, the largest first: "compute 86% · input 9% · host 5%"; or ""."""
     shares = sorted(time_shares(spent), key=lambda part: -part[2])
-    return " · ".join(f"{name} {_percent(part)}" for name, _, part in shares)
+    words = [f"{name} {_percent(part)}" for name, _, part in shares]
+    return " · ".join([*words, *filter(None, [after_words(spent)])])
+
+
+def after_words(spent: TimeSpent) -> str:
+    """As "after training 1 min 33 s"; "" where nothing followed."""
+    return f"{AFTER.lower()} {duration(spent.after_s)}" if spent.after_s else ""
 
 
 def _percent(part: float) -> str:

@@ -39,13 +39,35 @@ _LATEST = {
     CheckpointKept: "checkpoint",
     DataReady: "data",
     Heartbeat: "heartbeat",
-    PhaseChanged: "phase",
     RunFinished: "finished",
 }
 """Events of which only the latest counts, and where it is kept."""
 
 _PREPARING = frozenset({"building", "features"})
 """What a trainer does before the first step of a phase."""
+
+AFTER_TRAINING = frozenset({"calibrating", "comparing", "testing"})
+"""What it does behind the last step, once the weights are saved."""
+
+UNSAVED = "unsaved"
+"""It holds the weights in memory: there is no room for them."""
+
+_IN_STEPS = frozenset({"training", "validating"})
+_LEAST_KNOWN = 0.02
+"""Share of a phase that has to be done before it says how long the rest takes."""
+
+
+@dataclass(frozen=True)
+class PhaseProgress:
+    """How far a phase is that is no part of an epoch.
+
+    Attributes:
+        fraction: 0..1.
+        left_s: Seconds it will still take; None while unknown.
+    """
+
+    fraction: float
+    left_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +128,7 @@ class MetricHistory:
         self._clock = RunClock()
         self._pace = Pace()
         self._pause_s = 0.0
+        self._phase_begun: tuple[str, float, float] = ("", 0.0, 0.0)
         self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
         self.layers: list[LayersMeasured] = []
@@ -129,6 +152,8 @@ class MetricHistory:
                 self.log.append(event)
             case RunStarted():
                 self._start(event)
+            case PhaseChanged():
+                self._enter_phase(event)
             case TimeSpent():
                 self.time_spent = time_of_both(self._spent_before, event)
             case _:
@@ -155,6 +180,13 @@ class MetricHistory:
         self.epochs.append(event)
         self.curves.add_epoch(event)
         self._best.took(event)
+
+    def _enter_phase(self, event: PhaseChanged) -> None:
+        name, _, _ = self._phase_begun
+        before = self.phase.fraction if self.phase is not None else None
+        if event.phase != name or (event.fraction or 0.0) < (before or 0.0):
+            self._phase_begun = (event.phase, event.time, event.fraction or 0.0)
+        self.phase = event
 
     def _judge(self, keep_by: str) -> None:
         """Finds the best of the epochs again: some are void, or `keep_by` has changed."""
@@ -306,6 +338,26 @@ class MetricHistory:
         )
 
     @property
+    def is_after_training(self) -> bool:
+        """Whether the last step is done and the weights are saved, but more is found out."""
+        phase = self.phase.phase if self.phase is not None else ""
+        return self.finished is None and phase in AFTER_TRAINING
+
+    @property
+    def phase_progress(self) -> PhaseProgress | None:
+        """How far what goes on beside the epochs is; None in an epoch, and where it is unknown."""
+        phase = self.phase
+        if self.finished is not None or phase is None or phase.phase in _IN_STEPS:
+            return None
+        if phase.fraction is None:
+            return None
+        _, begun, first = self._phase_begun
+        done, took_s = phase.fraction - first, phase.time - begun
+        if done < _LEAST_KNOWN:
+            return PhaseProgress(phase.fraction)
+        return PhaseProgress(phase.fraction, took_s * (1.0 - phase.fraction) / done)
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds that the trainers of the run have worked; never falling while it goes on."""
         return self._clock.seconds if self.finished is None else self.finished.seconds
@@ -319,7 +371,8 @@ class MetricHistory:
         if self.finished is not None:
             return TimeLeft(0.0)
         is_preparing = self.phase is not None and self.phase.phase in _PREPARING
-        if self.is_resuming or is_preparing:
+        is_through = self.is_after_training or (self.phase and self.phase.phase == UNSAVED)
+        if self.is_resuming or is_preparing or is_through:
             return None  # a countdown would go on while no step is made
         begin, _ = phase_steps(step, total, self.started, self.steps_per_epoch)
         # The latest speed is that of the phase before while no step of this one is made.

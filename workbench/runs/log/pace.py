@@ -212,5 +212,6 @@ def time_of_both(before: TimeSpent | None, now: TimeSpent) -> TimeSpent:
         validation_s=before.validation_s + now.validation_s,
         saving_s=before.saving_s + now.saving_s,
         features_s=before.features_s + now.features_s,
+        after_s=before.after_s + now.after_s,
         advice=now.advice,
     )

@@ -33,6 +33,7 @@ from workbench.runs.state.remote_status import (
     mirror_words,
     never_arrived_words,
 )
+from workbench.runs.state.resume_point import resume_words
 from workbench.runs.store.checkpoint import has_checkpoint
 
 __all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
@@ -78,6 +79,7 @@ class RunOutcome:
         log_tail: The last lines it printed, for a run that failed or died.
         suggestion: What to try, as a button says it; None where nothing is known to help.
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
+        resumes: From where it would go on, as a sentence; "" where it cannot.
         can_train_longer: It is completed, and its checkpoint is kept: more epochs can follow.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
@@ -92,6 +94,7 @@ class RunOutcome:
     log_tail: tuple[str, ...] = ()
     suggestion: Suggestion | None = None
     can_resume: bool = False
+    resumes: str = ""
     can_train_longer: bool = False
     can_move: bool = False
     is_far: bool = False
@@ -128,6 +131,11 @@ _STARTING = RunOutcome("running", "The training process is starting.")
 
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
     """The state of a run now, by its `history` where that is known, else by the end of its log."""
+    found = _outcome_of(run, history)
+    return replace(found, resumes=resume_words(run)) if found.can_resume else found
+
+
+def _outcome_of(run: RunFolder, history: MetricHistory | None) -> RunOutcome:
     is_alive = run.is_alive()  # checked before the log: what was written last is then seen
     if not is_alive and is_waiting(run):
         words = waiting_words(num_before(run), starts_by_itself=starts_by_itself(run))

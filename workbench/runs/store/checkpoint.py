@@ -4,6 +4,8 @@ checkpoints/1.npz, 2.npz   the last two generations, written in turn: arrays by 
                            TrainerState as JSON in the bytes of one more array
 checkpoints/best-N.npz     the weights of epoch N, the best so far
 
+Both hold only what is trained: weights of frozen pretrained layers come from their own file again.
+
 Each file is whole or not there (core.save) and holds a checksum over its content. A
 generation names the best epoch's file that belongs to it; the others are removed.
 """
@@ -34,7 +36,9 @@ from workbench.runs.store.weights_file import read_array, read_arrays, write_arr
 from workbench.settings.options.keeps_checkpoints import SPEC as KEEPS_CHECKPOINTS
 from workbench.settings.settings_file import read_settings
 
-STATE_VERSION = 1
+STATE_VERSION = 2
+"""1 held all weights, frozen ones too."""
+
 _STATE = "trainer_state"
 _BEST = re.compile(r"best-([0-9]+)\.npz")
 _GENERATIONS = (1, 2)
@@ -72,6 +76,7 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
         plan: How the run is executed.
         machine: What it was executed on.
         data: Which images.
+        given: Checksum of the frozen weights that are not among the arrays; "" where all are.
     """
 
     number: int
@@ -87,6 +92,7 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     best_file: str = ""
     scores: dict[int, dict[str, Any]] = {}
     rules: dict[str, Any] = {}
+    given: str = ""
     format: str = "workbench-checkpoint"
     version: int = STATE_VERSION
 
@@ -113,6 +119,12 @@ def has_checkpoint(run: RunFolder) -> bool:
 def newest_state(run: RunFolder) -> TrainerState | None:
     """What the newest generation reports about itself, without its arrays; None without one."""
     return max(_states(run), key=lambda state: state.number, default=None)
+
+
+def newest_path(run: RunFolder) -> Path | None:
+    """The file of the newest generation; None without one that can be read."""
+    state = newest_state(run)
+    return None if state is None else checkpoint_path(run, _GENERATIONS[state.number % 2])
 
 
 def _states(run: RunFolder) -> list[TrainerState]:
@@ -176,9 +188,17 @@ def keep_final_checkpoint(run: RunFolder, epochs_done: int) -> None:
     last = newest_state(run)
     if last is None or last.epochs_done != epochs_done:
         remove_checkpoints(run)
-        return
-    kept = {checkpoint_path(run, _GENERATIONS[last.number % 2]).name, last.best_file}
-    _remove(path for path in _files(run) if path.name not in kept)
+    else:
+        remove_older(run)
+
+
+def remove_older(run: RunFolder) -> None:
+    """Removes all but the newest generation and the weights that it names."""
+    last = newest_state(run)
+    if last is not None:
+        newest = checkpoint_path(run, _GENERATIONS[last.number % 2])
+        kept = {newest.name, last.best_file}
+        _remove(path for path in _files(run) if path.name not in kept)
 
 
 def remove_checkpoints(run: RunFolder) -> None:

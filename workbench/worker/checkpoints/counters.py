@@ -141,7 +141,13 @@ class TrainingCounters:
         )
 
     def to_state(
-        self, number: int, ready: PreparedTraining, *, rules: dict[str, Any], best_file: str
+        self,
+        number: int,
+        ready: PreparedTraining,
+        *,
+        rules: dict[str, Any],
+        best_file: str,
+        given: str,
     ) -> TrainerState:
         """What a checkpoint holds beside its arrays."""
         return TrainerState(
@@ -158,6 +164,7 @@ class TrainingCounters:
             plan=ready.compiled.plan,
             machine=ready.machine,
             data=ready.data,
+            given=given,
         )
 
     def to_arrays(self) -> dict[str, Floats]:

@@ -13,10 +13,22 @@ from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import CheckpointKept, TestResult
 from workbench.protocol.wire import error_parts
 from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.checkpoint import TrainerState, best_name, read_best
+from workbench.runs.state.resume_point import resume_words
+from workbench.runs.store.checkpoint import (
+    TrainerState,
+    best_name,
+    has_checkpoint,
+    read_best,
+    remove_older,
+)
 from workbench.worker.checkpoints.counters import TrainingCounters
+from workbench.worker.checkpoints.final_weights import is_full_disk, write_weights
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
-from workbench.worker.checkpoints.snapshot import snapshot, weights_of
+from workbench.worker.checkpoints.snapshot import (
+    given_checksum,
+    snapshot_of_learned,
+    weights_of,
+)
 from workbench.worker.checkpoints.writer import (
     CheckpointData,
     CheckpointWriter,
@@ -29,6 +41,9 @@ from workbench.worker.model.build import assign_weights, read_weights
 
 _PATIENCE_S = 120.0
 _RETRY_S = 1.0
+
+_MOST_LOST = 0.04
+"""The share of all epochs that a kill may cost: at the latest then a checkpoint is made."""
 
 
 class NotFiniteError(ArithmeticError):
@@ -54,6 +69,7 @@ class CheckpointManager:
         rules: ProgressRules,
         state: TrainerState | None,
     ) -> None:
+        self._job = job
         self._run = job.run
         self._ready = ready
         self._compiled = ready.compiled
@@ -64,12 +80,21 @@ class CheckpointManager:
         self._events = job.events
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
+        self._taken_epochs = counters.epochs_done
+        self._most_lost = max(1, int(_MOST_LOST * ready.sizes.epochs))
+        self._given = given_checksum(ready.compiled)
         self._best: KeptModel | None = None
         self._keeper = CheckpointWriter(job.run, before=job.events.secure, report=self._log_outcome)
 
     def go_on(self, ready: PreparedTraining) -> None:
         """Called when the next phase begins, with what is trained in it."""
         self._ready, self._compiled = ready, ready.compiled
+        self._given = given_checksum(ready.compiled)
+
+    def after_phase(self) -> None:
+        """At the end of a phase that another follows: keeps a checkpoint of both."""
+        with self._ready.ledger.spending("saving"):
+            self._keeper.write_soon(self._checkpoint(has_ended_epoch=True))
 
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
@@ -83,10 +108,11 @@ class CheckpointManager:
         Raises:
             NotFiniteError: a weight is not a number.
         """
+        is_overdue = self._position.epochs_done - self._taken_epochs >= self._most_lost
         with self._ready.ledger.spending("saving"):
             if self._keeps_best and is_best:
                 self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
-            if self._keeper.is_due(is_epoch_end=True):
+            if self._keeper.is_due(is_epoch_end=True, is_overdue=is_overdue):
                 self._keeper.write_soon(self._checkpoint(has_ended_epoch=True))
 
     def close(self) -> None:
@@ -94,7 +120,7 @@ class CheckpointManager:
         self._keeper.close()
 
     def keep_place(self) -> None:
-        """Keeps from where to go on, at the end of a training that was stopped.
+        """Keeps from where to go on, at the end of a training that was paused.
 
         Raises:
             SaveError: there is no room for it, also after waiting for some.
@@ -102,32 +128,62 @@ class CheckpointManager:
         checkpoint = self._checkpoint()
         self._patiently(partial(self._keeper.write_now, checkpoint))
 
-    def keep_end(self) -> None:
-        """Keeps the end of a completed training, unless the last checkpoint is of it.
+    def finish(self, *, is_completed: bool) -> KeptModel:
+        """Keeps from where to go on, puts the weights to keep into the network and writes them,
+        untested. On a full disk the weights come first: see `final_weights`.
 
         Raises:
-            SaveError: there is no room for it; what was kept before is unharmed.
-        """
-        counters, last = self._position, self._keeper.written
-        if last is None or (last.step, last.epochs_done) != (counters.step, counters.epochs_done):
-            self._keeper.write_now(self._checkpoint())
-
-    def finish(self) -> KeptModel:
-        """Puts the weights to keep into the network and writes them, untested.
-
-        Raises:
-            SaveError: there is no room for them, also after waiting for some.
+            SaveError: the run's folder is gone.
+            RunError: the weights were written to another folder, on request.
             NotFiniteError: a weight is not a number.
         """
+        end = self._end()
+        problem = self._tried(end)
         model = self._best_model() if self._keeps_best else None
         if model is None:
             model = KeptModel(self._finite_weights(), self._position.epochs_done)
         # The last ones too: averages are kept, and the network still has what it trained with.
         assign_weights(self._compiled.built, model.weights)
         # Before the test, which may take a while: a kill then loses nothing.
-        card = self._stamped(model.epoch)
-        self._patiently(partial(self._keeper.keep_model, model.weights, card))
+        write = partial(self._keeper.keep_model, model.weights, self._stamped(model.epoch))
+        report = partial(self._log_outcome, self._position)
+        write_weights(self._job, write, has_end=problem is None, report=report)
+        if end is not None and not has_checkpoint(self._run):
+            problem = self._tried(end)
+        if problem is not None and not is_completed:
+            self._events.log_line(
+                f"The checkpoint of the end is missing: {problem.what} {resume_words(self._run)}",
+                level="warning",
+            )
         return model
+
+    def _end(self) -> CheckpointData | None:
+        """The state now; None where the last checkpoint is of it."""
+        counters, last = self._position, self._keeper.written
+        if last is not None and (last.step, last.epochs_done) == (
+            counters.step,
+            counters.epochs_done,
+        ):
+            return None
+        return self._checkpoint()
+
+    def _tried(self, end: CheckpointData | None) -> SaveError | None:
+        """Writes a checkpoint, on a full disk for an older one; returns why it is not there."""
+        if end is None:
+            return None
+        problem: SaveError | None = None
+        for _ in range(2):
+            try:
+                self._keeper.write_now(end)
+            except SaveError as error:
+                problem = error
+                if not is_full_disk(error):
+                    break
+                remove_older(self._run)
+            else:
+                return None
+        self._log_outcome(end.state, problem)
+        return problem
 
     def keep_test(self, test: TestResult) -> None:
         """Writes what the test said of the weights into their card.
@@ -166,28 +222,50 @@ class CheckpointManager:
                 level="warning",
             )
             return None
-        return KeptModel(weights, self._position.best.epoch)
+        own = read_weights(self._compiled.built)
+        given = {name: own[name] for name in self._compiled.given_weights}
+        return KeptModel({**given, **weights}, self._position.best.epoch)
 
     def _checkpoint(self, *, has_ended_epoch: bool = False) -> CheckpointData:
         """A copy of all there is to keep now."""
         started = time.monotonic()
         new_best = self._new_best()
-        model = new_best
-        arrays = snapshot(self._compiled.state_variables())
-        if has_ended_epoch and not self._keeps_best:
-            model = KeptModel(self._finite_weights(arrays), self._position.epochs_done)
+        arrays = snapshot_of_learned(self._compiled)
+        model = self._model_to_write(arrays) if has_ended_epoch else None
         self._number += 1
+        self._taken_epochs = self._position.epochs_done
         state = self._position.to_state(
-            self._number, self._ready, rules=self._rules.state(), best_file=self._best_file
+            self._number,
+            self._ready,
+            rules=self._rules.state(),
+            best_file=self._best_file,
+            given=self._given,
         )
         return CheckpointData(
             state,
             {**arrays, **self._position.to_arrays()},
-            best=new_best.weights if new_best else None,
+            best=self._learned(new_best.weights) if new_best else None,
             weights=model.weights if model else None,
             card=self._stamped(model.epoch) if model else None,
             copying_s=time.monotonic() - started,
         )
+
+    def _model_to_write(self, arrays: Weights) -> KeptModel | None:
+        """At an epoch's end: the weights to classify with; None where those on the disk are the
+        same, or fresh enough.
+        """
+        is_due = self._keeper.is_model_due
+        if self._keeps_best:
+            best = self._best
+            return best if best and is_due and best.epoch != self._keeper.model_epoch else None
+        if is_due or not are_finite(arrays):
+            return KeptModel(self._finite_weights(arrays), self._position.epochs_done)
+        return None
+
+    def _learned(self, weights: Weights) -> Weights:
+        """Weights without those of frozen layers that come from a file again."""
+        given = self._compiled.given_weights
+        return {name: array for name, array in weights.items() if name not in given}
 
     def _new_best(self) -> KeptModel | None:
         """The best epoch's weights as long as they are not on the disk."""
@@ -256,13 +334,13 @@ class NullCheckpointManager:
     def keep_place(self) -> None:
         """Nothing."""
 
-    def keep_end(self) -> None:
-        """Nothing."""
-
     def keep_test(self, test: TestResult) -> None:
         """Nothing."""
 
-    def finish(self) -> KeptModel:
+    def after_phase(self) -> None:
+        """Nothing."""
+
+    def finish(self, *, is_completed: bool) -> KeptModel:  # noqa: ARG002 - as the other one
         """Puts the weights that the chief keeps into the network: all test them."""
         model = self._receive_model()
         assign_weights(self._compiled.built, model.weights)

@@ -6,6 +6,7 @@ that it finished.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import traceback
@@ -30,9 +31,15 @@ from workbench.runs.store.references import thresholds_alone
 from workbench.runs.store.weights_file import write_arrays
 
 _INTERVAL_S = 60.0
-_PAUSE_S = 1.0
+_PAUSE_S = 0.2
+_MODEL_PAUSE_S = 1.0
 _PAUSE_PER_COST = 200.0
-"""Seconds between two checkpoints for each second of computing that one needs: half a percent."""
+"""Seconds between two checkpoints for each second of computing that one needs: half a percent, and
+as much again for the weights that classify.
+"""
+
+_BUSY_S = 2.0
+"""How long a checkpoint that has to be made waits for the one that is being written."""
 
 _RETRY_S = 2.0
 _MAX_TEXT = 600
@@ -74,6 +81,28 @@ class CheckpointData:
     copying_s: float = 0.0
 
 
+class _Pace:
+    """How often something is written: the rarer the more it costs."""
+
+    def __init__(self, least_s: float) -> None:
+        self._least_s = least_s
+        self._at = time.monotonic()
+        self.pause_s = least_s
+
+    def took(self, cost_s: float) -> None:
+        """It was written at that cost."""
+        self.pause_s = min(_INTERVAL_S, max(self._least_s, _PAUSE_PER_COST * cost_s))
+
+    def restart(self) -> None:
+        """It was just written, or tried to."""
+        self._at = time.monotonic()
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since then."""
+        return time.monotonic() - self._at
+
+
 class CheckpointWriter:
     """Writes checkpoints one after another.
 
@@ -86,6 +115,7 @@ class CheckpointWriter:
     Attributes:
         best_file: Name of the best epoch's file that was written last.
         written: State of the checkpoint that was written last; None before the first.
+        model_epoch: Epoch of the weights that were written last to classify with.
     """
 
     def __init__(
@@ -102,42 +132,57 @@ class CheckpointWriter:
         self._waiting: CheckpointData | None = None
         self._is_busy = False
         self._is_closed = False
-        self._kept_at = time.monotonic()
-        self._pause_s = _PAUSE_S
+        self._pace = _Pace(_PAUSE_S)
+        self._model_pace = _Pace(_MODEL_PAUSE_S)
         self._has_tried = False
         self._has_problem = False
         self.best_file = ""
         self.written: TrainerState | None = None
+        self.model_epoch: int | None = None
         self._has_loosened_card = False
         self._thresholds: Calibration | None = None
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
         self._thread.start()
 
-    def is_due(self, *, is_epoch_end: bool) -> bool:
+    def is_due(self, *, is_epoch_end: bool, is_overdue: bool = False) -> bool:
         """Whether a checkpoint should be made now: after a minute, at an epoch's end if there
         is none yet or the last one is not too fresh, and soon after one that could not be
-        written.
+        written. One that is overdue waits a moment for one that is being written.
         """
+        if is_overdue and not self._has_problem:
+            return self._is_idle_soon()
         if self._is_busy or self._waiting is not None:
             return False
         if is_epoch_end and not self._has_tried:
             return True
-        age_s = time.monotonic() - self._kept_at
         if self._has_problem:
-            return age_s >= _RETRY_S
-        return age_s >= (self._pause_s if is_epoch_end else max(self._pause_s, _INTERVAL_S))
+            return self._pace.age_s >= _RETRY_S
+        pause_s = self._pace.pause_s
+        return self._pace.age_s >= (pause_s if is_epoch_end else max(pause_s, _INTERVAL_S))
+
+    @property
+    def is_model_due(self) -> bool:
+        """Whether weights that classify should be written with the next checkpoint."""
+        is_first = self.model_epoch is None
+        return is_first or self._has_problem or self._model_pace.age_s >= self._model_pace.pause_s
+
+    def _is_idle_soon(self) -> bool:
+        with self._wake:
+            return self._wake.wait_for(
+                lambda: not self._is_busy and self._waiting is None, timeout=_BUSY_S
+            )
 
     def write_soon(self, checkpoint: CheckpointData) -> None:
         """Hands over what is to be written; returns at once."""
         with self._wake:
             self._waiting = checkpoint
-            self._wake.notify()
+            self._wake.notify_all()
 
     def close(self) -> None:
         """Writes what waits and ends the thread."""
         with self._wake:
             self._is_closed = True
-            self._wake.notify()
+            self._wake.notify_all()
         self._thread.join()
 
     def write_now(self, checkpoint: CheckpointData) -> None:
@@ -149,15 +194,17 @@ class CheckpointWriter:
         self._write(checkpoint)
         self._report(checkpoint.state, None)
 
-    def keep_model(self, weights: Weights, card: ModelCard) -> None:
-        """Writes the final weights, and a card that names them; call after `close`.
+    def keep_model(self, weights: Weights, card: ModelCard, run: RunFolder) -> None:
+        """Writes the final weights, and a card that names them, into the folder of the run or of
+        a copy of it; call after `close`.
 
         Raises:
             SaveError: they could not be written; those of an earlier epoch are unharmed.
         """
-        self._loosen_card()
-        checksum = write_arrays(self._run.weights_path, weights)
-        self._write_card(msgspec.structs.replace(card, checksum=checksum))
+        if run == self._run:
+            self._loosen_card()
+        checksum = write_arrays(run.weights_path, weights)
+        self._write_card(msgspec.structs.replace(card, checksum=checksum), run)
 
     def _work(self) -> None:
         while True:
@@ -174,12 +221,13 @@ class CheckpointWriter:
             finally:
                 del checkpoint  # not held while the next one is made
                 self._has_tried = True
-                self._kept_at = time.monotonic()
-                self._is_busy = False
+                self._pace.restart()
+                with self._wake:
+                    self._is_busy = False
+                    self._wake.notify_all()
             self._report(state, problem)
 
     def _try(self, checkpoint: CheckpointData) -> SaveError | None:
-        begun = time.thread_time()
         try:
             self._write(checkpoint)
         except SaveError as error:
@@ -193,32 +241,44 @@ class CheckpointWriter:
                 received=str(error).strip()[:_MAX_TEXT],
                 fix="Workbench tries again soon; the run log has the details.",
             )
-        cost_s = time.thread_time() - begun + checkpoint.copying_s
-        self._pause_s = min(_INTERVAL_S, max(_PAUSE_S, _PAUSE_PER_COST * cost_s))
         return None
 
     def _write(self, checkpoint: CheckpointData) -> None:
+        begun = time.thread_time()
         self._before()
         state = checkpoint.state
         best_file = self.best_file
-        if checkpoint.best is not None and state.best is not None:
-            best_file = write_best(self._run, state.best.epoch, checkpoint.best)
-        write_checkpoint(self._run, state, checkpoint.arrays)
+        try:
+            if checkpoint.best is not None and state.best is not None:
+                best_file = write_best(self._run, state.best.epoch, checkpoint.best)
+            write_checkpoint(self._run, state, checkpoint.arrays)
+        except SaveError:
+            # The best epoch's file of a checkpoint that is not there would only fill the disk.
+            with contextlib.suppress(SaveError):
+                remove_old_best(self._run)
+            raise
         if checkpoint.best is not None:
             remove_old_best(self._run)
+        self._pace.took(time.thread_time() - begun + checkpoint.copying_s)
         if checkpoint.weights is not None and checkpoint.card is not None:
+            begun = time.thread_time()
             self._loosen_card()
             write_arrays(self._run.weights_path, checkpoint.weights)
             # The card names no checksum before the end: a kill between the two files must not
             # part them. The weights file checks itself.
             self._write_card(checkpoint.card)
+            self.model_epoch = checkpoint.card.kept_epoch
+            self._model_pace.took(time.thread_time() - begun)
+            self._model_pace.restart()
         # Last of all: what fails on the way is brought once more by the next checkpoint.
         self.best_file = best_file
         self.written = state
 
-    def _write_card(self, card: ModelCard) -> None:
+    def _write_card(self, card: ModelCard, run: RunFolder | None = None) -> None:
         """Writes a card with the thresholds that people have chosen for the run."""
-        write_card(self._run.path, msgspec.structs.replace(card, calibration=self._thresholds))
+        write_card(
+            (run or self._run).path, msgspec.structs.replace(card, calibration=self._thresholds)
+        )
 
     def _loosen_card(self) -> None:
         """Removes the checksum from a card that an earlier trainer of this run has left: its

@@ -61,7 +61,9 @@ class EventLogger:
             time.sleep(_ROOM_S)
         return True
 
-    def phase(self, phase: str, text: str, fraction: float | None = None) -> None:
+    def phase(
+        self, phase: str, text: str, fraction: float | None = None, *, can_skip: bool = False
+    ) -> None:
         """Logs what the trainer does now; the first and the last of a phase are never lost."""
         now = time.monotonic()
         is_new = (phase, text) != self._phase
@@ -69,7 +71,7 @@ class EventLogger:
         moved = abs((fraction or 0.0) - (self._fraction or 0.0)) >= _FRACTION_STEP
         if is_new or is_last or (moved and now - self._logged_at >= _INTERVAL_S):
             self._phase, self._fraction, self._logged_at = (phase, text), fraction, now
-            self.log(PhaseChanged(phase=phase, text=text, fraction=fraction))
+            self.log(PhaseChanged(phase=phase, text=text, fraction=fraction, can_skip=can_skip))
 
     def log_line(self, text: str, *, level: str = "info") -> None:
         """A sentence for the log panel."""

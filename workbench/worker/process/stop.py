@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 from workbench.errors import RunError
-from workbench.runs.control import command_of
+from workbench.runs.control import command_of, take_request
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.median_stopping import MEDIAN_WORDS
 
@@ -39,6 +39,8 @@ class StopSwitch:
         self._sum: Sum | None = None
         self._leads = True
         self._is_agreed = False
+        self._num_signals = 0
+        self._before: tuple[bool, int] | None = None
         self.is_pause = False
         self.reason = ""
 
@@ -49,6 +51,27 @@ class StopSwitch:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._is_requested = True
+        self._num_signals += 1
+
+    def begin_after(self) -> None:
+        """The weights are saved. What follows can be left out: a stop from now on ends all of it,
+        a request to skip one phase.
+        """
+        self._before = self._is_end_requested(), self._num_signals
+        take_request(self._run)  # of before: it was meant for nothing that goes on now
+
+    @property
+    def ends_all(self) -> bool:
+        """Whether a stop, a pause or a signal has come since `begin_after`."""
+        if self._before is None:
+            return False
+        was_on, num_signals = self._before
+        return self._num_signals > num_signals or (self._is_end_requested() and not was_on)
+
+    def takes_skip(self) -> bool:
+        """Whether the phase that goes on shall be skipped; answered once for each request."""
+        request = take_request(self._run)
+        return request is not None and request[0] == "skip"
 
     def request(self, reason: str) -> None:
         """Requests the end from within the trainer."""

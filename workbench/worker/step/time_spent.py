@@ -19,6 +19,7 @@ _SETTLED_S = 5.0
 """Seconds of steps before any advice: the first ones are not representative."""
 
 ACTIVITIES = ("input", "compute", "host", "features", "compile", "validation", "saving")
+"""What an epoch consists of, and what is before it."""
 
 
 class TimeLedger:
@@ -29,16 +30,27 @@ class TimeLedger:
     Attributes:
         place: Where the images are: "memory", "cached" or "streamed"; None until it is known.
         is_augmenting: Random layers run in the input pipeline.
+        is_call_pinned: The recipe or the target sets the steps of a call.
+        has_split: Validation images are split off, of an epoch whose steps are set.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.place: str | None = None
         self.is_augmenting = False
+        self.is_call_pinned = False
+        self.has_split = False
         self._clock = clock
         self._begun = clock()
         self._reported_at = self._begun
         self._seconds = dict.fromkeys(ACTIVITIES, 0.0)
         self._inner = 0.0
+        self._after_since: float | None = None
+
+    def begin_after(self) -> None:
+        """The last step is done: from now on all of the time is "after", and what has been booked
+        stays as it is.
+        """
+        self._after_since = self._clock()
 
     @contextmanager
     def spending(self, activity: str) -> Iterator[None]:
@@ -50,11 +62,14 @@ class TimeLedger:
             yield
         finally:
             elapsed = self._clock() - began
-            self._seconds[activity] += elapsed - self._inner
+            if self._after_since is None:
+                self._seconds[activity] += elapsed - self._inner
             self._inner = outer + elapsed
 
     def add_call(self, results: StepResults, *, is_first: bool = False) -> None:
         """Books one call of the loop; the first one mostly compiles."""
+        if self._after_since is not None:
+            return
         rest = results.seconds - results.input_s
         self._seconds["input"] += results.input_s
         self._seconds["compile" if is_first else "compute"] += rest
@@ -76,34 +91,48 @@ class TimeLedger:
         """All that was spent up to now, and what to do about it."""
         self._reported_at = self._clock()
         seconds = dict(self._seconds)
-        seconds["host"] = max(0.0, self._reported_at - self._begun - sum(seconds.values()))
-        advice = time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting)
+        end = self._reported_at if self._after_since is None else self._after_since
+        seconds["host"] = max(0.0, end - self._begun - sum(seconds.values()))
+        advice = time_advice(
+            seconds,
+            place=self.place,
+            is_augmenting=self.is_augmenting,
+            is_call_pinned=self.is_call_pinned,
+            has_split=self.has_split,
+        )
         rounded: dict[str, Any] = {f"{activity}_s": round(s, 3) for activity, s in seconds.items()}
-        return TimeSpent(advice=advice, **rounded)
+        return TimeSpent(advice=advice, after_s=round(self._reported_at - end, 3), **rounded)
 
 
 def time_advice(
-    seconds: dict[str, float], *, place: str | None = None, is_augmenting: bool = False
+    seconds: dict[str, float],
+    *,
+    place: str | None = None,
+    is_augmenting: bool = False,
+    is_call_pinned: bool = False,
+    has_split: bool = False,
 ) -> str:
-    """The next action in words, from the seconds by activity; "" when there is nothing to gain."""
+    """The next action in words, from the seconds by activity; "" when there is nothing to gain.
+
+    Only what makes an epoch shorter: tests/worker/step/test_time_advice.py follows each.
+    """
     if seconds["input"] + seconds["compute"] < _SETTLED_S:
         return ""
     total = sum(seconds[name] for name in ACTIVITIES)  # as the shares beside the advice
-    shares = {name: seconds[name] / total for name in ("input", "host", "validation", "saving")}
-    worst = max(shares, key=lambda name: shares[name])
-    if shares[worst] < _SMALLEST_SHARE:
+    remedies = {
+        "input": ("input wait", _input_remedy(place, is_augmenting=is_augmenting)),
+        "host": (
+            "host overhead",
+            "set the steps per execution to automatic" if is_call_pinned else "use a larger batch",
+        ),
+        "validation": ("validation", "use a smaller validation split" if has_split else ""),
+    }
+    worst = max(remedies, key=lambda name: seconds[name])
+    what, remedy = remedies[worst]
+    share = seconds[worst] / total
+    if share < _SMALLEST_SHARE or not remedy:
         return ""
-    percent = f"{100 * shares[worst]:.0f}%"
-    if worst == "input":
-        remedy = _input_remedy(place, is_augmenting=is_augmenting)
-        return f"{percent} of the time is input wait: {remedy}."
-    return {
-        "host": f"{percent} of the time is host overhead: use more steps per execution or a "
-        "larger batch.",
-        "validation": f"{percent} of the time is validation: use a smaller validation "
-        "split or longer epochs.",
-        "saving": f"{percent} of the time is checkpointing: the runs folder may be on a slow disk.",
-    }[worst]
+    return f"{100 * share:.0f}% of the time is {what}: {remedy}."
 
 
 def _input_remedy(place: str | None, *, is_augmenting: bool) -> str:
@@ -114,4 +143,4 @@ def _input_remedy(place: str | None, *, is_augmenting: bool) -> str:
         remedies.append("cache the images in memory, if they fit")
     if is_augmenting:
         remedies.append("use less augmentation")
-    return ", or ".join(remedies) or "close other programs that use the CPU"
+    return ", or ".join(remedies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -11,9 +11,10 @@ import numpy as np
 
 from workbench.core.checks.frozen import frozen_end
 from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
-from workbench.core.training.phases import Phase, phase_after
+from workbench.core.training.phases import Phase, phase_after, phases_of
 from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData
@@ -23,7 +24,7 @@ from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
 from workbench.worker.input.pipeline import training_pipeline
 from workbench.worker.input.sharding import WHOLE, Shard, is_on_processors
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
-from workbench.worker.model.build import BuiltModel, build_model
+from workbench.worker.model.build import BuiltModel, build_model, named_variables
 from workbench.worker.model.initial import take_weights
 from workbench.worker.model.replica_seeds import fold_replicas
 from workbench.worker.model.synced_batch_norm import synchronize
@@ -141,6 +142,9 @@ class Trainable:
         loop: Trains and evaluates it; with `features`, the part behind its frozen layers.
         whole_loop: Evaluates the whole network on images.
         features: What is trained on instead of images; None for images.
+        given: Names of `state_variables` that this phase leaves as they are and that a resumed run
+            gets again from a file: the weights of frozen pretrained layers.
+        given_weights: The same for all phases, by the names of `build.read_weights`.
     """
 
     variant: Variant
@@ -150,17 +154,14 @@ class Trainable:
     loop: TrainingLoop
     whole_loop: TrainingLoop
     features: Features | None
+    given: frozenset[str]
+    given_weights: frozenset[str]
 
     def state_variables(self) -> dict[str, Any]:
         """Every tf.Variable that training changes: weights, statistics, random states,
         optimizer slots, the step number. The names are the same in every process.
         """
-        # Keras's own paths count up with each model of a process; these do not.
-        found = {
-            f"{_MODEL}{layer.name}/{number}": variable.value
-            for layer in self.built.model.layers
-            for number, variable in enumerate(layer.variables)
-        }
+        found = _model_variables(self.built)
         for number, variable in enumerate(self.optimizer.variables):
             found[f"optimizer/{number}"] = variable.value
         return found
@@ -176,6 +177,16 @@ class Trainable:
 
 
 _MODEL = "model/"
+
+
+def _model_variables(built: BuiltModel) -> dict[str, Any]:
+    """Every tf.Variable of a network by its name in checkpoints."""
+    # Keras's own paths count up with each model of a process; these do not.
+    return {
+        f"{_MODEL}{layer.name}/{number}": variable.value
+        for layer in built.model.layers
+        for number, variable in enumerate(layer.variables)
+    }
 
 
 def is_of_model(name: str) -> bool:
@@ -208,7 +219,38 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     loop = loop_of(trained)
     whole = loop if features is None else loop_of(built)
     averaging = Averaging(task.strategy, trained.model, optimizer)
-    return Trainable(variant, built, optimizer, averaging, loop, whole, features)
+    given, given_weights = _given(task, built)
+    return Trainable(
+        variant, built, optimizer, averaging, loop, whole, features, given, given_weights
+    )
+
+
+def _given(task: Task, built: BuiltModel) -> tuple[frozenset[str], frozenset[str]]:
+    """See `Trainable.given` and `given_weights`. Frozen layers without pretrained weights are not
+    among them: random values may differ on another computer.
+    """
+    nodes, phases = task.project.graph.nodes, phases_of(task.project.recipe)
+    now = _pretrained_weights(built, nodes, [task.phase])
+    always = _pretrained_weights(built, nodes, phases)
+    state = _model_variables(built).items()
+    return (
+        frozenset(name for name, variable in state if id(variable) in now),
+        frozenset(
+            name for name, each in named_variables(built).items() if id(each.value) in always
+        ),
+    )
+
+
+def _pretrained_weights(
+    built: BuiltModel, nodes: Mapping[str, Node], phases: Sequence[Phase]
+) -> set[int]:
+    """Identities of the pretrained variables that no phase of some changes."""
+    return {
+        id(weight.value)
+        for key, layer in built.layers.items()
+        if nodes[key].pretrained and not any(phase.learns(nodes[key].training) for phase in phases)
+        for weight in layer.weights
+    }
 
 
 def _built(task: Task, variant: Variant) -> BuiltModel:

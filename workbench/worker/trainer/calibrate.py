@@ -7,13 +7,14 @@ temperature is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from workbench.core.calibration.distance import Halves
+from workbench.core.calibration.distance import Halves, reference_places
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
 from workbench.inference.answers import Answers, answers_of
@@ -32,11 +33,25 @@ from workbench.worker.model.hidden_outputs import (
     with_hidden,
 )
 from workbench.worker.process.lazy_keras import keras, tf
-from workbench.worker.saved_models.calibrating import Floats, Measure, fit_calibration, refusal
+from workbench.worker.saved_models.calibrating import (
+    MOST_VALIDATION,
+    Floats,
+    fit_calibration,
+    refusal,
+)
 from workbench.worker.saved_models.keras_runner import load_keras_runner
+from workbench.worker.trainer.after_training import AfterTraining, Report
 
 _BATCH = 64
 """Images at once, where the training itself has as many: what it fits into is enough here."""
+
+
+_PIECE = 512
+
+OnImages = Callable[[int], None]
+"""Takes how many images of a part are done."""
+
+_Measure = Callable[[PreparedPart, OnImages], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -58,18 +73,23 @@ class Calibrated:
         return answers_of(self.found, self.references, raw, hidden, losses)
 
 
-def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> Calibrated:
+def calibrate_run(job: TrainingJob, ready: PreparedTraining, after: AfterTraining) -> Calibrated:
     """Calibrates the weights that the run has kept, which are in the network. Where that is not
-    possible the card and the log say why.
+    possible the card and the log say why; where it is skipped, the log.
     """
     images, recipe = ready.images, job.project.recipe
     reason = refusal(recipe, images.validation)
     found, kept = Calibration(reason=reason, no_distance=reason), None
     try:
         if images.validation is not None and not reason:
-            job.events.phase("testing", "Calibrating on the validation images")
-            train, validation, size, measure = _measuring(job, ready)
-            found, kept = fit_calibration(validation, train, size, measure)
+            fitted = after.phase(
+                "calibrating",
+                "Calibrating on the validation images",
+                partial(_fitted, job, ready),
+            )
+            if fitted is None:
+                return Calibrated()
+            found, kept = fitted
         found = keep_calibration(job.run, found, kept)
     except WorkbenchError as error:
         job.events.log_line(f"The model was not calibrated. {error}", level="warning")
@@ -79,9 +99,25 @@ def calibrate_run(job: TrainingJob, ready: PreparedTraining) -> Calibrated:
     return Calibrated(found, kept, hidden)
 
 
+def _fitted(
+    job: TrainingJob, ready: PreparedTraining, report: Report
+) -> tuple[Calibration, Halves | None]:
+    train, validation, size, measure = _measuring(job, ready)
+    total = min(len(validation), MOST_VALIDATION) + len(reference_places(len(train), size))
+    done = 0
+
+    def reported(part: PreparedPart) -> tuple[Floats, Floats]:
+        nonlocal done
+        found = measure(part, lambda number: report((done + number) / max(total, 1)))
+        done += len(part)
+        return found
+
+    return fit_calibration(validation, train, size, reported)
+
+
 def _measuring(
     job: TrainingJob, ready: PreparedTraining
-) -> tuple[PreparedPart, PreparedPart, int, Measure]:
+) -> tuple[PreparedPart, PreparedPart, int, _Measure]:
     """Training and validation images, or features; how many hidden outputs there are; and what
     computes them.
     """
@@ -115,11 +151,14 @@ def _head(project: Project, compiled: Compiled) -> Any | None:
     return head_with_hidden(compiled.built, graph, features.end, hidden)
 
 
-def _by_model(model: Any, built: BuiltModel, layers: Sequence[Any], size: int) -> Measure:
-    def measure(part: PreparedPart) -> tuple[Floats, Floats]:
-        rows = list(_outputs(model, built, evaluation_pipeline(part, layers, batch_size=size)))
-        found = (np.concatenate(column)[: len(part)] for column in zip(*rows, strict=True))
-        probabilities, hidden = found
+def _by_model(model: Any, built: BuiltModel, layers: Sequence[Any], size: int) -> _Measure:
+    def measure(part: PreparedPart, on_images: OnImages) -> tuple[Floats, Floats]:
+        rows = []
+        for found in _outputs(model, built, evaluation_pipeline(part, layers, batch_size=size)):
+            rows.append(found)
+            on_images(min(size * len(rows), len(part)))
+        columns = zip(*rows, strict=True)
+        probabilities, hidden = (np.concatenate(column)[: len(part)] for column in columns)
         return probabilities, hidden
 
     return measure
@@ -134,10 +173,12 @@ def _outputs(model: Any, built: BuiltModel, batches: Any) -> Iterator[tuple[Floa
         yield scores.numpy(), flat_hidden(hidden).numpy()
 
 
-def _by_pieces(outputs: Any) -> Measure:
-    def measure(part: PreparedPart) -> tuple[Floats, Floats]:
-        starts = range(0, len(part), 512)
-        rows = [outputs(part.x[start : start + 512]) for start in starts]
+def _by_pieces(outputs: Any) -> _Measure:
+    def measure(part: PreparedPart, on_images: OnImages) -> tuple[Floats, Floats]:
+        rows = []
+        for start in range(0, len(part), _PIECE):
+            on_images(start)
+            rows.append(outputs(part.x[start : start + _PIECE]))
         probabilities, hidden = (np.concatenate(column) for column in zip(*rows, strict=True))
         return probabilities, hidden
 

@@ -9,16 +9,15 @@ import numpy as np
 
 from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.progress_rules import ProgressRules
-from workbench.inference.answers import ImageResults
 from workbench.protocol.events import EpochFinished
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.step.evaluator import Evaluator, Judge
+from workbench.worker.step.evaluator import Evaluator
 from workbench.worker.step.layer_figures import LayerWatch
-from workbench.worker.step.training_loop import CallLength, Scores, StepResults, Values
+from workbench.worker.step.training_loop import CallLength, Scores, StepResults
 from workbench.worker.trainer.nonfinite import Rates, Replay
 
 
@@ -185,14 +184,6 @@ class EpochTrainer:
         barrier = partial(self._stop.barrier, to_the_end=to_the_end)
         with self._ledger.spending("validation"):
             return evaluator.scores(partial(self._events.phase, phase, text), barrier)
-
-    def answers(
-        self, evaluator: Evaluator, judge: Judge, hidden: str | None, phase: str, text: str
-    ) -> tuple[ImageResults, Values]:
-        """As of the evaluator, with its progress logged; nothing stops it."""
-        self._events.phase(phase, text, 0.0)
-        with self._ledger.spending("validation"):
-            return evaluator.answers(judge, hidden, partial(self._events.phase, phase, text))
 
     def _log_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         counters, sizes = self._position, self._sizes

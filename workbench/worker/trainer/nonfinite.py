@@ -91,8 +91,9 @@ class Replay:
             checkpoint = None
         compiled = self._compiled
         if checkpoint is not None and compiled.first_step <= checkpoint.state.step < bad_step:
-            restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
-            return checkpoint.state.step
+            state = checkpoint.state
+            restore_at(compiled, state.step, checkpoint.arrays, state.given)
+            return state.step
         if not self._first:
             return None
         restore(compiled.state_variables(), self._first)

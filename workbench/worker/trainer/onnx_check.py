@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,27 @@ NUM_COMPARED = 32
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-def check_onnx(job: TrainingJob, ready: PreparedTraining) -> None:
-    """Compares what both compute with the saved weights, and keeps the result in the card; with a
-    line in the log where the model is computed by TensorFlow.
+def is_comparable(ready: PreparedTraining) -> bool:
+    """Whether ONNX Runtime is there, and TensorFlow computes on the processor, too."""
+    return CLASSIFY.is_installed and is_on_processors(ready.target.strategy)
 
-    Beside another device nothing is compared: TensorFlow would compute with fewer digits there.
+
+def check_onnx(job: TrainingJob, ready: PreparedTraining, report: Callable[[float], None]) -> None:
+    """Compares what both compute with the saved weights, and keeps the result in the card; with a
+    line in the log where the model is computed by TensorFlow. `report` takes the fraction done.
+
+    Call it where `is_comparable`: on another device TensorFlow computes with fewer digits.
     """
-    if not (CLASSIFY.is_installed and is_on_processors(ready.target.strategy)):
-        return
     images = ready.images
     part = images.test or images.validation or images.train
     path = job.run.path
     try:
-        job.events.phase("testing", "Comparing with TensorFlow")
         x = np.asarray(part.x[:NUM_COMPARED])
-        found = compared(load_onnx_runner(path), load_keras_runner(path), x)
+        runner = load_onnx_runner(path)
+        report(1 / 4)
+        keras = load_keras_runner(path)
+        report(1 / 2)
+        found = compared(runner, keras, x)
         keep_onnx_check(job.run, found)
     except NeedsTensorFlowError as error:
         job.events.log_line(f"The model classifies by TensorFlow. {error}")

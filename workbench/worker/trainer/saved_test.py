@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,8 @@ from workbench.protocol.events import TestResult
 from workbench.runs.store.robustness import keep_robustness
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE, is_on_processors
-from workbench.worker.process.event_logger import EventLogger, finite
+from workbench.worker.process.event_logger import finite
 from workbench.worker.process.load_context import BaseLoadContext
-from workbench.worker.process.stop import StoppedError
 from workbench.worker.saved_models.evaluation import (
     class_scores_of,
     evaluation_of,
@@ -30,6 +28,7 @@ from workbench.worker.saved_models.evaluation import (
 from workbench.worker.saved_models.keras_runner import load_keras_runner
 from workbench.worker.saved_models.loading import load_runner
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
+from workbench.worker.trainer.after_training import SkippedError
 
 _MAX_WORDS = 400
 """Of a fault of a library; TensorFlow's can be pages long."""
@@ -43,19 +42,20 @@ def is_saved_test_needed(ready: PreparedTraining) -> bool:
     return compiled.plan.precision != "float32" and compiled.loop.share == WHOLE
 
 
-def saved_test(job: TrainingJob, ready: PreparedTraining) -> ImageResults | None:
+def saved_test(
+    job: TrainingJob, ready: PreparedTraining, report: Callable[[float], None]
+) -> ImageResults | None:
     """What the saved weights answer for the test images; None without any, or, with a warning in
     the log, where they cannot be loaded.
     """
     part = ready.images.test
     if part is None:
         return None
-    phase = partial(job.events.phase, "testing", "Evaluating on the test set")
     try:
         # Another device is faster than ONNX Runtime on the processor.
         is_here = is_on_processors(ready.target.strategy)
         load: Callable[[Path], Runner] = load_runner if is_here else load_keras_runner
-        return score_all(load(job.run.path), part.x, part.y, phase)
+        return score_all(load(job.run.path), part.x, part.y, report)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
         return None
@@ -67,9 +67,14 @@ def test_result(part: PreparedPart, results: ImageResults, loss: float) -> TestR
     return TestResult(loss=finite(loss), accuracy=accuracy, count=len(part))
 
 
-def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> None:
+def keep_test(
+    job: TrainingJob,
+    part: PreparedPart,
+    results: ImageResults,
+    report: Callable[[float], None],
+) -> None:
     """Keeps the test with what was answered for each image as the run's evaluation; with a warning
-    in the log where that is not possible.
+    in the log where that is not possible. `report` takes the fraction done.
 
     Images that were sent from another computer are not kept: it has them under other names.
     """
@@ -77,33 +82,30 @@ def keep_test(job: TrainingJob, part: PreparedPart, results: ImageResults) -> No
         return
     try:
         card = job.run.model_card()
-        images = scored_images(part, part.y, results, TestLoadContext(job.events))
+        images = scored_images(part, part.y, results, TestLoadContext(report))
         rows = class_scores_of(part.y, results)
         keep(job.run, card, evaluation_of(card, part.y, results), images, rows)
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
 
 
-def keep_measured(job: TrainingJob, part: PreparedPart) -> None:
-    """Measures the saved weights on the project's robustness tests, where it has any, and keeps
-    that with the run; with a warning in the log where it is not possible. A stop ends it.
+def is_robustness_wanted(job: TrainingJob) -> bool:
+    """Whether the project has robustness tests, and its images are here."""
+    return bool(job.project.robustness) and not job.run.request().parcel
+
+
+def keep_measured(job: TrainingJob, part: PreparedPart, report: Callable[[float], None]) -> None:
+    """Measures the saved weights on the project's robustness tests and keeps that with the run;
+    with a warning in the log where it is not possible. `report` takes the fraction done.
     """
     tests = job.project.robustness
-    if not tests or job.run.request().parcel:
-        return
-
-    def report(fraction: float) -> None:
-        if job.stop.is_on:
-            raise StoppedError
-        job.events.phase("testing", "Measuring on altered test images", fraction)
-
     try:
         refuse_unknown(tests)
         runner = load_runner(job.run.path)
         result = robustness_of(runner, part.x, part.y, tests, on_progress=report)
         keep_robustness(job.run, result, runner.card.checksum)
-    except StoppedError:
-        job.events.log_line("The training was stopped: its robustness was not measured.")
+    except SkippedError:
+        raise
     except WorkbenchError as error:
         job.events.log_line(str(error), level="warning")
     except Exception as error:  # noqa: BLE001 - the weights are kept: a full GPU fails no training
@@ -116,8 +118,8 @@ class TestLoadContext(BaseLoadContext):
 
     __test__ = False
 
-    def __init__(self, events: EventLogger) -> None:
-        self._events = events
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self._report = report
 
     def check_cancelled(self) -> None:
         """Nothing."""
@@ -126,5 +128,5 @@ class TestLoadContext(BaseLoadContext):
         """No data set is loaded here."""
         raise NotImplementedError
 
-    def _report_progress(self, text: str, fraction: float | None) -> None:
-        self._events.phase("testing", text, fraction)
+    def _report_progress(self, _text: str, fraction: float | None) -> None:
+        self._report(fraction or 0.0)

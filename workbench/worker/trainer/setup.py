@@ -165,16 +165,26 @@ class TrainingSetup:
                 initial=self._initial,
                 on_progress=self._events.phase,
             )
-        self._ledger.place = compiled.plan.pipeline
-        layers = [layer for _, layer in compiled.built.pipeline]
-        self._ledger.is_augmenting = any(hasattr(layer, "generator") for layer in layers)
+        self._describe_to(self._ledger, compiled)
         if checkpoint is not None:
-            restore_at(compiled, checkpoint.state.step, checkpoint.arrays)
+            state = checkpoint.state
+            restore_at(compiled, state.step, checkpoint.arrays, state.given)
             finish_statistics(compiled.built)
         elif self._initial is not None:
             self._log_initial(compiled, self._initial)
         self._log_features(compiled, self._ledger)
         return compiled, sizes, target
+
+    def _describe_to(self, ledger: TimeLedger, compiled: Compiled) -> None:
+        """What advice on the time depends on."""
+        recipe, layers = self._recipe, [layer for _, layer in compiled.built.pipeline]
+        ledger.place = compiled.plan.pipeline
+        is_augmenting = any(hasattr(layer, "generator") for layer in layers)
+        # Behind cached features no image is augmented any more.
+        ledger.is_augmenting = is_augmenting and compiled.features is None
+        ledger.is_call_pinned = bool(recipe.steps_per_call)
+        # Else the images that it gives up are trained on: the epoch gets longer.
+        ledger.has_split = recipe.validation == "split" and bool(recipe.steps_per_epoch)
 
     def next_phase(self, ready: PreparedTraining, step: int, epochs_done: int) -> PreparedTraining:
         """The training of the next phase, of the network as it is after the one before.
@@ -200,6 +210,7 @@ class TrainingSetup:
             restore_at(compiled, step, snapshot(before.state_variables()))
             finish_statistics(compiled.built)
         self._log_phase(compiled)
+        self._describe_to(ready.ledger, compiled)
         self._log_features(compiled, ready.ledger)
         return replace(ready, compiled=compiled)
 

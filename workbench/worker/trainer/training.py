@@ -10,12 +10,11 @@ import numpy as np
 
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
-from workbench.inference.answers import ImageResults
 from workbench.protocol.events import TestResult
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.library.median_stopping import MedianRule
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
-from workbench.runs.store.checkpoint import Checkpoint, keeps_final
+from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
 from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.checkpoints.manager import (
@@ -31,14 +30,17 @@ from workbench.worker.input.sharding import WHOLE
 from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
+from workbench.worker.process.stop import StoppedError
 from workbench.worker.step.training_loop import Scores
+from workbench.worker.trainer.after_training import AfterTraining, Report
 from workbench.worker.trainer.calibrate import Calibrated, calibrate_run
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.final_checkpoint import longer_words
 from workbench.worker.trainer.measured_speed import SpeedKeeper
 from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.onnx_check import check_onnx
+from workbench.worker.trainer.onnx_check import check_onnx, is_comparable
 from workbench.worker.trainer.saved_test import (
+    is_robustness_wanted,
     is_saved_test_needed,
     keep_measured,
     keep_test,
@@ -145,7 +147,11 @@ class Training:
         self.counters.go_on()
         try:
             while self._epochs(trainer, manager, ready, speed):
-                ready = setup.next_phase(ready, self.counters.step, self.counters.epochs_done)
+                manager.after_phase()
+                try:
+                    ready = setup.next_phase(ready, self.counters.step, self.counters.epochs_done)
+                except StoppedError:
+                    break  # with all of the phase before
                 _UNTIL_EXIT.append(ready.compiled)
                 manager.go_on(ready)
                 speed.go_on(ready.compiled)
@@ -154,14 +160,10 @@ class Training:
             raise self._spoilt(ready.compiled, trainer) from error
         finally:
             manager.close()
-        if self.is_completed:
-            # From there it can be trained longer; it is completed without, too.
-            if keeps_final():
-                self._warned(manager.keep_end)
-        elif self.counters.step:
-            manager.keep_place()
         # A pause keeps from where to go on alone.
-        if self.counters.step and (self.is_completed or not self._stop.is_pause):
+        if self.counters.step and not self.is_completed and self._stop.is_pause:
+            manager.keep_place()
+        elif self.counters.step:
             self._finish(ready, trainer, manager)
         self._events.log(ledger.snapshot())
         is_whole = self.is_completed and not self._is_resumed
@@ -249,44 +251,60 @@ class Training:
     # the end -----------------------------------------------------------------------------
 
     def _finish(self, ready: PreparedTraining, trainer: EpochTrainer, manager: AnyManager) -> None:
-        """Keeps the weights for good and tests them."""
+        """Keeps the weights for good, and all else that follows, each of which can be skipped."""
         try:
-            model = manager.finish()
+            model = manager.finish(is_completed=self.is_completed)
             self._company.send_model(model)
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
-        found = calibrate_run(self._job, ready) if self._company.is_chief else Calibrated()
-        if self._company.is_chief:
-            check_onnx(self._job, ready)
-        self.test, answers = self._tested(ready, trainer, model, found)
-        if self.test is not None:
-            manager.keep_test(self.test)
-        if answers is not None and ready.images.test is not None:
-            keep_test(self._job, ready.images.test, answers)
-            keep_measured(self._job, ready.images.test)
+        after, job = AfterTraining(self._job, ready.ledger), self._job
+        found = calibrate_run(job, ready, after) if self._company.is_chief else Calibrated()
+        if self._company.is_chief and is_comparable(ready):
+            after.phase("comparing", "Comparing with TensorFlow", partial(check_onnx, job, ready))
+        part, compiled = ready.images.test, ready.compiled
+        if part is None or compiled.test is None:
+            return
+        words = "testing", "Evaluating on the test set"
+        known = self._known_scores(compiled, model)
+        if compiled.loop.share != WHOLE:  # all machines test together: none can leave it out
+            scores = known or trainer.scores(compiled.test, *words, to_the_end=True)
+            self.test = _result_of(scores)
+            if self.test is not None:
+                manager.keep_test(self.test)
+            return
+        test = partial(self._tested, ready, manager, found, known)
+        if after.phase(*words, test) and is_robustness_wanted(job):
+            measured = partial(keep_measured, job, part)
+            after.phase("testing", "Measuring on altered test images", measured)
 
     def _tested(
-        self, ready: PreparedTraining, trainer: EpochTrainer, model: KeptModel, found: Calibrated
-    ) -> tuple[TestResult | None, ImageResults | None]:
-        """Scores on the test images, and what was answered for each, where one machine has tested
-        them all.
+        self,
+        ready: PreparedTraining,
+        manager: AnyManager,
+        found: Calibrated,
+        known: Scores | None,
+        report: Report,
+    ) -> bool:
+        """Tests the weights on this machine alone and keeps what they have answered for each image;
+        returns whether that was possible. `known` are scores that the test would only repeat.
         """
         compiled, part = ready.compiled, ready.images.test
-        if part is None or compiled.test is None:
-            return None, None
-        known = self._known_scores(compiled, model)
-        words = "testing", "Evaluating on the test set"
-        if compiled.loop.share != WHOLE:
-            scores = known or trainer.scores(compiled.test, *words, to_the_end=True)
-            return _result_of(scores), None
+        assert part is not None and compiled.test is not None  # noqa: S101, PT018 - for the types
         if is_saved_test_needed(ready):
-            answers = saved_test(self._job, ready)
-            return (test_result(part, answers, answers.loss), answers) if answers else (None, None)
-        answers, losses = trainer.answers(compiled.test, found.answers, found.hidden, *words)
-        if known is not None:
-            return _result_of(known), answers
-        return test_result(part, answers, float(losses.mean(dtype=np.float64))), answers
+            saved = saved_test(self._job, ready, report)
+            if saved is None:
+                return False
+            answers, loss = saved, saved.loss
+        else:
+            answers, losses = compiled.test.answers(found.answers, found.hidden, report)
+            loss = float(losses.mean(dtype=np.float64))
+            if known is not None:
+                self.test = _result_of(known)
+        self.test = self.test or test_result(part, answers, loss)
+        manager.keep_test(self.test)
+        keep_test(self._job, part, answers, report)
+        return True
 
     def _known_scores(self, compiled: Compiled, model: KeptModel) -> Scores | None:
         """The scores of the validation, where it was on the test images."""

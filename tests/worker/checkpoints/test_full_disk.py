@@ -1,0 +1,153 @@
+"""Trainings whose disk is full at the end: the weights are saved, whatever else has to go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.small_projects import network_on
+from tests.worker.conftest import Trainer
+from workbench.backbones import all_backbones, checked_file
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import RunError
+from workbench.inference.load import load_onnx_runner
+from workbench.protocol.events import CheckpointKept, EpochFinished, PhaseChanged, RunFinished
+from workbench.runs.control import request_again, request_save, request_stop
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.history import UNSAVED
+from workbench.runs.start import start_trainer
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.store.weights_file import read_arrays
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root alone"),
+]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Makes a folder on a disk of its own, of so many megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    def make(megabytes):
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)]
+        if subprocess.run(mount, check=False, capture_output=True).returncode:
+            pytest.skip("no small disk can be mounted here")
+        return disk
+
+    yield make
+    subprocess.run(["umount", "--lazy", str(disk)], check=False, capture_output=True)
+
+
+@contextlib.contextmanager
+def filled(disk, *, but=0):
+    """The disk is full, but for so many bytes."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    os.truncate(ballast, max(ballast.stat().st_size - but, 0))
+    try:
+        yield
+    finally:
+        ballast.unlink()
+
+
+@pytest.fixture
+def start(_started):
+    """Starts a trainer whose run is in a folder of its own choice."""
+
+    def begin(project, path):
+        run = create_run(project, path=path)
+        _started.append(Trainer(run, start_trainer(run)))
+        return _started[-1]
+
+    return begin
+
+
+def wait_until_unsaved(training):
+    while not any(event.phase == UNSAVED for event in training.all(PhaseChanged)):
+        training.wait_for(PhaseChanged, count=len(training.all(PhaseChanged)) + 1)
+
+
+def head_project(folder):
+    """Two units on a frozen pretrained network of some megabytes."""
+    images = np.random.default_rng(1).integers(0, 255, (40, 64, 64, 3), dtype=np.uint8)
+    labels = np.arange(40) % 2
+    path = folder / "images.npz"
+    np.savez(path, x_train=images, y_train=labels, x_test=images[:10], y_test=labels[:10])
+    bundled = [each for each in all_backbones().values() if each.is_bundled]
+    spec = max(bundled, key=lambda each: checked_file(each).stat().st_size)
+    return Project(
+        graph=network_on(spec, units=2),
+        recipe=TrainingRecipe().with_values(epochs=100_000, batch_size=10, validation="split"),
+        dataset=Choice("npz", {"path": str(path)}),
+    )
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_the_end_of_a_head_needs_no_second_copy_of_the_frozen_weights(
+    start, small_disk, tmp_path, is_full
+):
+    """The old weights give way, as the checkpoint of the end can make the new ones again."""
+    disk = small_disk(20)
+    training = start(head_project(tmp_path), disk / "run")
+    training.wait_for(EpochFinished, count=3)
+    training.wait_for(CheckpointKept)
+    size = training.run.weights_path.stat().st_size
+    assert 2 * size > 20_000_000
+    with filled(disk) if is_full else contextlib.nullcontext():
+        request_stop(training.run)
+        finished = training.finish()
+    assert (finished.outcome, finished.error) == ("stopped", None)
+    assert finished.can_resume
+    weights = read_arrays(training.run.weights_path, checksum=training.run.model_card().checksum)
+    assert finished.kept.epoch == finished.epochs_done
+    assert weights["head/kernel"].any()
+
+
+WIDE = [("flatten", {}), ("dense", {"units": 2_000})]
+
+
+def test_weights_without_room_are_held_until_they_are_saved_elsewhere(
+    start, small_disk, small_project, tmp_path
+):
+    disk = small_disk(16)
+    with filled(disk, but=300_000):
+        training = start(small_project(*WIDE, epochs=3), disk / "run")
+        wait_until_unsaved(training)
+        assert training.run.is_alive()
+        assert not training.run.has_model()
+        with pytest.raises(RunError, match="exists already"):
+            request_save(training.run, tmp_path)
+        place = tmp_path / "saved"
+        request_save(training.run, place)
+        (finished,) = training.wait_for(RunFinished)
+        training.wait_for_end()
+    assert finished.outcome == "failed"
+    assert str(place) in finished.error.where
+    copy = RunFolder(place)
+    assert outcome_of(copy).kind == "stopped"
+    assert copy.request() == training.run.request()
+    assert read_arrays(copy.weights_path, checksum=copy.model_card().checksum)
+    images = np.zeros((2, 8, 8, 1), np.uint8)
+    assert load_onnx_runner(place).outputs(images)[0].shape == (2, 3)
+
+
+def test_weights_without_room_are_saved_once_there_is_some(start, small_disk, small_project):
+    disk = small_disk(16)
+    with filled(disk, but=300_000):
+        training = start(small_project(*WIDE, epochs=3), disk / "run")
+        wait_until_unsaved(training)
+    request_again(training.run)
+    finished = training.finish()
+    assert (finished.outcome, finished.epochs_done) == ("completed", 3)
+    assert finished.test is not None
+    assert training.run.has_model()

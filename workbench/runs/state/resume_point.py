@@ -1,0 +1,41 @@
+"""From where a run goes on when it is resumed, in words, before it is."""
+
+from __future__ import annotations
+
+import time
+
+from workbench.errors import RunFolderError
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.checkpoint import newest_path, newest_state
+
+
+def resume_words(run: RunFolder) -> str:
+    """As "Resume continues at epoch 391 of 400 (checkpoint 14:41)."; the epoch is the one that is
+    trained next. Of a run whose checkpoint is only read.
+    """
+    state, path = newest_state(run), newest_path(run)
+    if state is None or path is None:
+        return "There is no checkpoint: Resume starts at epoch 1."
+    epochs = _planned(run)
+    made = f"(checkpoint {_clock(path.stat().st_mtime)})"
+    if epochs and state.epochs_done >= epochs:
+        return f"All {epochs:,} epochs are trained: Resume calibrates and tests the weights {made}."
+    where = f"epoch {state.epochs_done + 1:,}" + (f" of {epochs:,}" if epochs else "")
+    within = f", step {state.step + 1:,}" if state.epoch_training_s else ""
+    return f"Resume continues at {where}{within} {made}."
+
+
+def _planned(run: RunFolder) -> int:
+    """All epochs that the run plans; 0 where that cannot be read."""
+    try:
+        recipe = run.request().project.get("recipe")
+    except RunFolderError:
+        return 0
+    value = recipe.get("epochs") if isinstance(recipe, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _clock(moment: float) -> str:
+    then = time.localtime(moment)
+    is_today = then[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M" if is_today else "%d %b %Y %H:%M", then)

@@ -1,0 +1,144 @@
+"""The weights of a training are written, whatever the disk is like: older checkpoints give way to
+them, and where that is not enough the trainer holds them in memory until there is room, or somebody
+names another folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from workbench.errors import RunError, SaveError, os_errors_as
+from workbench.protocol.events import RunFinished
+from workbench.runs.control import take_request
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.log.history import UNSAVED
+from workbench.runs.log.pace import seconds_logged
+from workbench.runs.store.checkpoint import remove_checkpoints, remove_older
+from workbench.worker.checkpoints.prepared import TrainingJob
+
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+_LOOK_S = 0.2
+_AGAIN_S = 5.0
+
+Write = Callable[[RunFolder], None]
+"""Writes weights and model card into the folder of a run; raises SaveError."""
+
+
+def write_weights(
+    job: TrainingJob, write: Write, *, has_end: bool, report: Callable[[SaveError], None]
+) -> None:
+    """Writes the weights into the folder of the run; returns when they are there.
+
+    Args:
+        job: The run.
+        write: Does it.
+        has_end: The checkpoint on the disk is of the end: it can make these weights again.
+        report: Called once with why they cannot be written, before the wait.
+
+    Raises:
+        SaveError: the run's folder was removed.
+        RunError: they were written to another folder, on request.
+    """
+    for make_room in _rooms(job.run, has_end=has_end):
+        make_room()
+        try:
+            write(job.run)
+        except SaveError as error:
+            problem = error
+            if not is_full_disk(error):
+                break
+        else:
+            return
+    report(problem)
+    _wait(job, write, problem)
+
+
+def _end_log(copy: RunFolder) -> None:
+    """The log of the copy ends where the weights are: nothing more comes there."""
+    card, seconds = copy.model_card(), seconds_logged(copy.events_path)
+    with EventWriter(copy.events_path) as writer:
+        writer.write(
+            RunFinished(
+                outcome="stopped",
+                run=str(copy.path),
+                seconds=seconds,
+                epochs_done=card.epochs_done,
+                kept=card.kept,
+                best=card.best,
+                reason="Saved here, as there was no room in the folder of the run.",
+            )
+        )
+
+
+def is_full_disk(error: SaveError) -> bool:
+    """Whether a file was not written for want of room."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in _NO_SPACE
+
+
+def _rooms(run: RunFolder, *, has_end: bool) -> Iterator[Callable[[], None]]:
+    """What is given up, one after the other, for the weights."""
+    yield lambda: None
+    yield lambda: remove_older(run)
+    if has_end:
+        yield lambda: _remove_old_weights(run)
+    yield lambda: remove_checkpoints(run)
+
+
+def _remove_old_weights(run: RunFolder) -> None:
+    with contextlib.suppress(OSError):
+        run.weights_path.unlink()
+
+
+def _wait(job: TrainingJob, write: Write, problem: SaveError) -> None:
+    """Tries again and again, and whenever that is requested."""
+    job.events.phase(
+        UNSAVED, f"Weights held in memory, not saved: {problem.what} {problem.fix}".strip()
+    )
+    tried_at = time.monotonic()
+    while job.run.request_path.exists():
+        time.sleep(_LOOK_S)
+        request = take_request(job.run)
+        if request is not None and request[0] == "save":
+            _write_elsewhere(job, write, request[1])
+        is_wanted = request is not None and request[0] == "again"
+        if not is_wanted and time.monotonic() - tried_at < _AGAIN_S:
+            continue
+        tried_at = time.monotonic()
+        with contextlib.suppress(SaveError):
+            write(job.run)
+            job.events.log_line("The weights are saved.")
+            return
+    raise problem
+
+
+def _write_elsewhere(job: TrainingJob, write: Write, folder: Path) -> None:
+    """Copies the run, without checkpoints, to a new folder and writes the weights there.
+
+    Raises:
+        RunError: that is done; so the run ends.
+    """
+    run = job.run
+    names = ("checkpoints", "*.reserve", run.weights_path.name, run.card_path.name)
+    left_out = shutil.ignore_patterns(*names, run.lock_path.name, "features", "tensorboard")
+    try:
+        with os_errors_as(SaveError, "The run could not be copied.", folder):
+            shutil.copytree(run.path, folder, ignore=left_out, symlinks=True)
+        copy = RunFolder(folder)
+        write(copy)
+        _end_log(copy)
+    except SaveError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        job.events.log_line(str(error), level="error")
+        return
+    raise RunError(
+        "The weights were saved in another folder, as there was no room in the run's own.",
+        where=str(folder),
+        fix=f"Use the run there, as in `workbench evaluate {folder}`.",
+    )
