@@ -8,7 +8,8 @@ The `id` stays with the project when it is saved again, and when its file is mov
 earlier version has none until it is saved: its path stands in, so that its runs find it.
 
 A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
-to the folder of the project; in a Project it is absolute.
+to the folder of the project; in a Project it is absolute. One outside that folder is in the file
+both ways (`places`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.data_versions import versions_to_plain
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
+from workbench.core.projects.places import with_found, with_places
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
 from workbench.core.projects.robustness import tests_to_plain
@@ -62,7 +64,7 @@ def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
         project = replace(project, id=_id_of_path(path))
     folder = path.absolute().parent
     whole = _with_paths(project, lambda text: os.path.normpath(folder / text))
-    return whole, FileStamp.of_bytes(data)
+    return with_found(whole, folder), FileStamp.of_bytes(data)
 
 
 def save_project(project: Project, path: str | Path) -> None:
@@ -75,7 +77,7 @@ def save_project(project: Project, path: str | Path) -> None:
 def project_bytes(project: Project, path: str | Path) -> bytes:
     """The content of a project's file at `path`; raises SaveError."""
     folder = Path(path).absolute().parent
-    relative = _with_paths(project, lambda text: _relative(text, folder))
+    relative = _with_paths(with_places(project, folder), lambda text: _relative(text, folder))
     return project_text(relative).encode("utf-8", errors="replace")
 
 

@@ -1,0 +1,107 @@
+"""Where files of a data set are, seen from the folder of the project: written beside their absolute
+paths, so that a project folder opens that was moved or copied together with its images.
+
+In a file, `places` of `dataset` has the relative path for each absolute one. It is looked at only
+where nothing is at the absolute path any more, and earlier versions keep it as an unknown field.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.core.projects.project import Project
+
+_KEY = "places"
+_MOST_UP = 2
+"""Folders above the project's that may be moved with it."""
+_MOST = 10_000
+
+
+def with_places(project: Project, folder: Path) -> Project:
+    """A project as it is written into a folder."""
+    paths = _texts(project.dataset.params)
+    places = {text: found for text in paths if (found := _relative(text, folder))}
+    return _with_extra(project, places)
+
+
+def with_found(project: Project, folder: Path) -> Project:
+    """A project as it was read in a folder, with what lies beside it where nothing is at a path any
+    more; `moved_places` has those. Looks at the disk.
+    """
+    kept = dict(_kept(project))
+    if not kept:
+        return _with_extra(project, {})
+    found = {
+        text: place
+        for text in _texts(project.dataset.params)
+        if text in kept
+        and not _is_there(text)
+        and _is_there(place := os.path.normpath(folder / kept[text]))
+    }
+    params = {key: _replaced(value, found) for key, value in project.dataset.params.items()}
+    whole = replace(project, dataset=replace(project.dataset, params=params)) if found else project
+    return _with_extra(whole, found)
+
+
+def moved_places(project: Project) -> Mapping[str, str]:
+    """Of a project that was just read: each path of its file where nothing is any more, and the
+    path beside the project that is used instead.
+    """
+    return {old: new for old, new in _kept(project).items() if os.path.isabs(new)}  # noqa: PTH117 - text
+
+
+def _texts(params: Mapping[str, Any]) -> Iterator[str]:
+    """The absolute paths in parameters: of `path`, `..._path` and `paths`."""
+    for key, value in params.items():
+        if isinstance(value, str) and (key == "path" or key.endswith("_path")):
+            each: tuple[Any, ...] = (value,)
+        else:
+            each = tuple(value) if key == "paths" and isinstance(value, list | tuple) else ()
+        yield from (text for text in each if isinstance(text, str) and text.startswith(os.sep))
+
+
+def _replaced(value: Any, found: Mapping[str, str]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_replaced(each, found) for each in value)
+    return found.get(value, value) if isinstance(value, str) else value
+
+
+def _relative(text: str, folder: Path) -> str:
+    """A path near the folder, relative to it; "" for one inside, which needs none, or far away."""
+    found = os.path.relpath(text, folder)
+    ups = Path(found).parts.count(os.pardir)
+    return found if 0 < ups <= _MOST_UP and os.path.commonpath([text, folder]) != os.sep else ""
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return os.path.exists(path)  # noqa: PTH110 - a text that may be no path
+    except ValueError:
+        return False
+
+
+def _kept(project: Project) -> Mapping[str, str]:
+    extra = project.extra.get("dataset")
+    kept = extra.get(_KEY) if isinstance(extra, Mapping) else None
+    if not isinstance(kept, Mapping) or len(kept) > _MOST:
+        return {}
+    return {
+        old: new
+        for old, new in kept.items()
+        if isinstance(old, str) and isinstance(new, str) and "\0" not in new
+    }
+
+
+def _with_extra(project: Project, places: Mapping[str, str]) -> Project:
+    """A project with these places, and no others."""
+    extra = dict(project.extra)
+    dataset = {key: value for key, value in extra.pop("dataset", {}).items() if key != _KEY}
+    if places:
+        dataset[_KEY] = dict(places)
+    if dataset:
+        extra["dataset"] = dataset
+    return project if extra == project.extra else replace(project, extra=extra)
