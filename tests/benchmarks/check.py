@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import time
 
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers

@@ -122,3 +122,46 @@ def test_own_data_is_never_validated_on_its_test_images():
         facts = DataFacts(Choice("npz", {"path": "x.npz"}), num_classes=4, shape=(side, side, 3))
         project = start_for_data(facts).project
         assert project.recipe.validation == "split"
+
+
+def test_other_images_that_lose_their_color_are_told_by_set_and_by_check(project, capsys):
+    """The Input of 28 x 28 x 1 is kept: it is the user's, and the way to mend it is named."""
+    assert main(["set", str(project), "data=flowers1000"]) == 0
+    told = capsys.readouterr().err
+    assert "warning: Images will be resized." in told
+    assert "Their color is dropped." in told
+    main(["check", str(project)])
+    found = capsys.readouterr().err
+    assert "warning: Images will be resized." in found
+    assert "fix: Set Input to 224 × 224 × 3" in found
+    assert main(["set", str(project), "data=flowers1000", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["problems"] == []
+
+
+def test_own_photos_of_differing_sizes_are_measured_before_they_are_read(tmp_path, project, capsys):
+    for number, side in enumerate((300, 340)):
+        folder = tmp_path / "own" / f"class{number}"
+        folder.mkdir(parents=True)
+        Image.new("RGB", (side, 260), (9, 99, 200)).save(folder / "a.png")
+    assert main(["set", str(project), f"data=folder:{tmp_path / 'own'}"]) == 0
+    told = capsys.readouterr().err
+    assert "differ in size, typically 260 × 320 × 3" in told
+    assert main(["set", str(project), "input.shape=192"]) == 0
+    (start,) = [n for n in read_project(project).graph.nodes.values() if n.kind == "input"]
+    assert tuple(start.params["shape"]) == (192, 192, 3)
+
+
+@pytest.mark.parametrize(
+    ("found", "shape"),
+    [
+        ({"short_side": 260}, (224, 224, 3)),
+        ({"short_side": 40}, (32, 32, 3)),
+        ({"short_side": 40, "num_channels": 1}, (32, 32, 1)),
+        ({"shape": (28, 28, 1), "short_side": 28, "num_channels": 1}, (28, 28, 1)),
+    ],
+)
+def test_a_start_without_a_pretrained_network_has_the_shape_of_the_images(found, shape):
+    facts = DataFacts(Choice("zip", {"path": "own.zip"}), 5, 100, **found)
+    project = start_for_data(facts, None).project
+    (start,) = [n for n in project.graph.nodes.values() if n.kind == "input"]
+    assert tuple(start.params["shape"]) == shape

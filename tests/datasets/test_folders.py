@@ -28,7 +28,7 @@ def test_each_folder_is_a_class(tmp_path):
     assert np.bincount(data.train.labels).tolist() == [2, 4]
     assert data.notes == ("Folder “empty” has no images and is ignored.",)
     params = {"paths": [str(tmp_path / "here/roses"), str(tmp_path / "there/tulips")]}
-    assert all_datasets()["folders"].classes(params) == ("roses", "tulips")
+    assert all_datasets()["folders"].listing(params).class_names == ("roses", "tulips")
 
 
 def test_folders_of_one_name_carry_the_folder_around_them(tmp_path):
@@ -45,7 +45,7 @@ def test_they_are_read_as_if_they_were_in_one_folder(tmp_path):
     as_classes = load(tmp_path / "train", tmp_path / "test", parts="none", classes="top")
     assert set(as_classes.class_names) == {"train", "test"}
     params = {"paths": [str(tmp_path / "train"), str(tmp_path / "test")]}
-    assert all_datasets()["folders"].classes(params) == ("a", "b")
+    assert all_datasets()["folders"].listing(params).class_names == ("a", "b")
 
 
 def test_folders_inside_of_the_chosen_ones_are_a_doubt(tmp_path):

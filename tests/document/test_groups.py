@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.grouped_graphs import row
-from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.data_edits import DataEdits

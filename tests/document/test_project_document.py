@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.coach.advice import Change
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge

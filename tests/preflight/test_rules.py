@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe

@@ -45,6 +45,7 @@ class Block:
         constants: Values of the weights that no file holds.
         source: The arrays of each layer with weights in Keras's file, in the order of that.
         input_range: Of the images.
+        input_shape: The usual (height, width, channels) of an image.
     """
 
     graph: Graph
@@ -52,6 +53,7 @@ class Block:
     constants: Mapping[str, Mapping[str, Any]]
     source: tuple[tuple[SourceArray, ...], ...]
     input_range: ValueRange
+    input_shape: Shape
 
     @cached_property
     def first(self) -> str:
@@ -69,7 +71,10 @@ class Block:
         nodes = {node.name: node for node in self.graph.nodes.values()}
         known = {
             name: PretrainedLayer(
-                sum(map(math.prod, shapes.values())), nodes[name].kind, nodes[name].params
+                sum(map(math.prod, shapes.values())),
+                nodes[name].kind,
+                nodes[name].params,
+                input_shape=self.input_shape,
             )
             for name, shapes in self.variables.items()
         }
@@ -100,4 +105,4 @@ def block_of(spec: BackboneSpec) -> Block:
         )
         for entries in plain["source"]
     )
-    return Block(graph, variables, plain["constants"], source, spec.input_range)
+    return Block(graph, variables, plain["constants"], source, spec.input_range, spec.input_shape)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.backbones import backbone_keys, missing_weights, pretrained_layer
-from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
 from workbench.core.projects.target_text import limits_of
 from workbench.datasets import glance_at, missing_data_of

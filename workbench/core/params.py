@@ -233,7 +233,8 @@ class ChoiceParam(Param):
 class SizeParam(Param):
     """A fixed number of whole numbers, such as a kernel's height and width.
 
-    A single number means the same on all axes.
+    A single number means the same on all axes. Channels of images, which are the last axis, are
+    those of the default where one or two numbers are given.
 
     Attributes:
         axes: A name for each number; their count is the length of the value.
@@ -247,13 +248,21 @@ class SizeParam(Param):
     kind: ClassVar[str] = "size"
 
     def check(self, value: Any) -> tuple[int, ...]:
-        numbers = [value] * len(self.axes) if is_int(value) else value
+        numbers = (
+            [value] * (2 if self._has_channels else len(self.axes)) if is_int(value) else value
+        )
+        if self._has_channels and isinstance(numbers, list | tuple) and len(numbers) == 2:
+            numbers = (*numbers, self.default[-1])
         is_right = isinstance(numbers, list | tuple) and len(numbers) == len(self.axes)
         if not is_right or not all(
             is_int(n) and self.minimum <= n <= self.maximum for n in numbers
         ):
             raise self._refuse(value)
         return tuple(numbers)
+
+    @property
+    def _has_channels(self) -> bool:
+        return self.axes[-1] == "channels"
 
     def _shown(self, value: Any) -> str:
         if self.zero_text and not any(value):
@@ -264,6 +273,8 @@ class SizeParam(Param):
         bounds = f"from {self.minimum:,} to {self.maximum:,}"
         if len(self.axes) == 2:
             return f"one or two whole numbers {bounds}, for example 3 or 3 × 5"
+        if self._has_channels:
+            return f"height, width and channels {bounds}, for example 192 or 192 × 192 × 3"
         return f"{len(self.axes)} whole numbers ({', '.join(self.axes)}) {bounds}"
 
 

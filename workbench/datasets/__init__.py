@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.checks.data import Missing
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.missing_data import absent_data, unset_data
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec
+from workbench.core.specs import DatasetSpec, FilePart, LoadedData, Shape
 from workbench.core.specs.edited_classes import edited_classes
 from workbench.errors import DatasetError
+from workbench.pictures.header_size import header_shape, typical_size, usual_channels
+
+_SAMPLED = 50
+"""Images whose first bytes are read."""
 
 
 @cache
@@ -32,16 +36,34 @@ def facts_of(project: Project) -> DatasetFacts | None:
 
 
 def glance_at(project: Project) -> DatasetFacts | None:
-    """As `facts_of`, with the classes of the user's own folder, which is listed for that, after the
-    user's edits of them. None also where it cannot be listed: reading it gives the reason.
+    """As `facts_of`, with the classes, after the user's edits of them, and the typical size of the
+    user's own files, which are listed for that. None also where they cannot be listed: reading them
+    gives the reason.
     """
     spec = all_datasets().get(project.dataset.key)
     known = facts_of(project)
     if known is not None or spec is None:
         return known
     try:
-        names = spec.classes(project.dataset.params)
+        listed = spec.listing(project.dataset.params)
     except DatasetError:
         return None
-    names = edited_classes(names, project.edits.classes).names
-    return DatasetFacts(None, len(names), spec.name_of(project.dataset.params)) if names else None
+    if listed is None:
+        return None
+    names = edited_classes(listed.class_names, project.edits.classes).names
+    title = spec.name_of(project.dataset.params)
+    typical = _typical_shape(listed)
+    return DatasetFacts(None, len(names), title, typical=typical) if names else None
+
+
+def sampled_shapes(loaded: LoadedData) -> list[tuple[int, int, int]]:
+    """(height, width, channels) of some training images in files, as their first bytes say."""
+    paths = loaded.train.paths if isinstance(loaded.train, FilePart) else ()
+    some = paths[:: max(1, len(paths) // _SAMPLED)]
+    return [shape for path in some if (shape := header_shape(path)) is not None]
+
+
+def _typical_shape(listed: LoadedData) -> Shape | None:
+    shapes = sampled_shapes(listed)
+    size = typical_size([shape[:2] for shape in shapes])
+    return (*size, usual_channels(shapes)) if size else None

@@ -33,9 +33,9 @@ SPEC = DatasetSpec(
     "(229 MB).",
     license="CC BY 2.0, the photographers are named in the archive's LICENSE.txt",
     params=(FIT,),
+    typical_shape=(240, 320, 3),
     class_names=CLASS_NAMES,
     num_train=3_670,
     downloads=(DOWNLOAD,),
-    classes=lambda params: CLASS_NAMES,
     load=_load,
 )

@@ -43,6 +43,7 @@ SPEC = DatasetSpec(
     license="CC BY 2.0, photographers named in the license",
     license_file="flowers1000_LICENSE.txt",
     params=(FIT,),
+    typical_shape=(224, 299, 3),
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,
     num_test=NUM_TEST,

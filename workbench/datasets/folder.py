@@ -48,10 +48,10 @@ def _root(text: str) -> Path:
     )
 
 
-def _classes(params: Params) -> tuple[str, ...]:
+def _listing(params: Params) -> LoadedData:
     root = _root(str(params.get("path", "")))
     found = class_folders(root, how=reading_of(params))
-    return from_classes(found, params).class_names
+    return from_classes(found, params)
 
 
 SPEC = DatasetSpec(
@@ -73,6 +73,6 @@ SPEC = DatasetSpec(
         RANGE,
     ),
     source_param="path",
-    classes=_classes,
+    listing=_listing,
     load=_load,
 )

@@ -83,8 +83,8 @@ def _resolved(path: Path) -> Path:
     raise DatasetError(what, where=str(path), expected=_EXPECTED)
 
 
-def _classes(params: Params) -> tuple[str, ...]:
-    return from_classes(_found(_paths(params), params), params).class_names
+def _listing(params: Params) -> LoadedData:
+    return from_classes(_found(_paths(params), params), params)
 
 
 SPEC = DatasetSpec(
@@ -105,6 +105,6 @@ SPEC = DatasetSpec(
         RANGE,
     ),
     source_param="paths",
-    classes=_classes,
+    listing=_listing,
     load=_load,
 )

@@ -16,8 +16,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from workbench.backbones import backbone_keys, missing_weights, pretrained_layer
-from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.data import Missing, MissingWeights
+from workbench.core.checks.images import DatasetFacts, input_shape, pretrained_shape
 from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
 from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import diff
@@ -28,9 +29,10 @@ from workbench.core.network.roles import Layers
 from workbench.core.projects.project import Project, new_project_id
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits, TargetSpec
 from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.datasets import glance_at
 from workbench.document import placement
 from workbench.document.disk_file import DiskFile, DiskState
 from workbench.document.edits import GraphEdit, Selection
@@ -42,6 +44,9 @@ from workbench.runs.home import data_home
 from workbench.runs.moved_data import data_now
 
 _UNDO_LIMIT = 1000
+
+_Look = tuple[tuple[Missing, ...], tuple[MissingWeights, ...], DatasetFacts | None]
+"""What is not there, and what a listing of the images shows."""
 
 
 class EditedProject(QObject):
@@ -124,6 +129,7 @@ class EditedProject(QObject):
         self._origin: Path | None = None
         self._was_dirty = False
         self._found_facts: DatasetFacts | None = None
+        self._listed_facts: DatasetFacts | None = None
         self._absent: tuple[Missing, ...] = ()
         self._unfetched: tuple[MissingWeights, ...] = ()
         self.fixes = FixFinder(self)
@@ -198,7 +204,13 @@ class EditedProject(QObject):
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
         spec = self._datasets.get(self._state.dataset.key)
-        return self._found_facts or DatasetFacts.of(spec, self._state.edits.classes)
+        known = DatasetFacts.of(spec, self._state.edits.classes)
+        return self._found_facts or known or self._listed_facts
+
+    @property
+    def input_shape(self) -> Shape | None:
+        """The (height, width, channels) that a new Input gets; None where nothing is known."""
+        return input_shape(self.dataset_facts, pretrained_shape(self.graph, pretrained_layer))
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Sets what a worker has found in the chosen data set; no undo step."""
@@ -208,23 +220,26 @@ class EditedProject(QObject):
 
     def look_for_data(self) -> None:
         """Looks soon, in another thread, whether the files of the data set and of pretrained
-        weights are there.
+        weights are there, and what the names and sizes of the user's own images say.
         """
-        chosen, keys = self._state.dataset, backbone_keys(self.graph)
+        project, keys = self._state, backbone_keys(self.graph)
+        chosen, classes = project.dataset, project.edits.classes
         spec = self._datasets.get(chosen.key)
         if not keys and not has_to_be_there(spec, chosen.params):
             return
-        found: list[tuple[tuple[Missing, ...], tuple[MissingWeights, ...]]] = []
-
-        def done(_error: SaveError | None) -> None:
-            is_same = (chosen, keys) == (self._state.dataset, backbone_keys(self.graph))
-            if found and is_same and found[0] != (self._absent, self._unfetched):
-                self._absent, self._unfetched = found[0]
-                self._reanalyse()
+        found: list[_Look] = []
 
         def look() -> None:
-            absent = absent_data(spec, data_now(chosen).params)
-            found.append((absent, missing_weights(keys)))
+            there = replace(project, dataset=data_now(chosen))
+            absent = absent_data(spec, there.dataset.params)
+            found.append((absent, missing_weights(keys), None if absent else glance_at(there)))
+
+        def done(_error: SaveError | None) -> None:
+            now = self._state.dataset, self._state.edits.classes, backbone_keys(self.graph)
+            known = self._absent, self._unfetched, self._listed_facts
+            if found and now == (chosen, classes, keys) and found[0] != known:
+                self._absent, self._unfetched, self._listed_facts = found[0]
+                self._reanalyse()
 
         self._looker.write(look, done)
 
@@ -266,12 +281,9 @@ class EditedProject(QObject):
     def show_state(self, state: Project) -> None:
         """Makes `state` the document's and emits a signal for each difference."""
         old, self._state = self._state, state
-        if old.dataset != state.dataset:
-            self._found_facts, self._absent = None, ()
-        if old.dataset != state.dataset or self._forget_other_weights(old.graph):
+        is_other = self._forget_facts(old)
+        if self._forget_other_weights(old.graph) or is_other:
             self.look_for_data()
-        if old.edits != state.edits:  # other classes, fewer images: it is looked at again
-            self._found_facts = None
         change = diff(old.graph, state.graph)
         shown_before, self.shown = self.shown, Folding.of(state.graph, state.view.folded)
         is_refolded = shown_before.members.keys() != self.shown.members.keys()
@@ -298,6 +310,18 @@ class EditedProject(QObject):
             self.analysis_changed.emit(self.analysis)
         self._report_dirty()
         self.edited.emit()
+
+    def _forget_facts(self, old: Project) -> bool:
+        """Drops what is known of other images, or of other classes; whether they are other ones."""
+        data, before = self._state.dataset, old.dataset
+        is_other = (before, old.edits.classes) != (data, self._state.edits.classes)
+        if before != data:
+            self._absent = ()
+        if before != data or old.edits != self._state.edits:  # fewer images: looked at again
+            self._found_facts = None
+        if is_other:
+            self._listed_facts = None
+        return is_other
 
     def _forget_other_weights(self, old: Graph) -> bool:
         """Whether the network starts with the weights of others; what is missing of those that it
@@ -329,12 +353,10 @@ class EditedProject(QObject):
         places = placement.complete(project.graph, view.positions, sizes, view.folded)
         self.undo_stack.clear()
         self.selection = ((), ())
-        if project.dataset != self._state.dataset:
-            self._found_facts, self._absent = None, ()
-        elif project.edits != self._state.edits:
-            self._found_facts = None
-        before, self._state = self.graph, replace(with_places(project, places), id="")
-        self._forget_other_weights(before)
+        before = self._state
+        self._state = replace(with_places(project, places), id="")
+        self._forget_facts(before)
+        self._forget_other_weights(before.graph)
         self.shown = Folding.of(self.graph, self.folded)
         self.look_for_data()
         self._saved_state = None if is_recovered else self._state

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from workbench.core.checks.images import with_input_shape
 from workbench.core.checks.problems import Fix
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.blocks import Blocks
 from workbench.core.network.diff import GraphDiff, diff
 from workbench.core.network.folding import Folding, group_of, is_card
@@ -14,6 +16,7 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import COLUMN_GAP, NODE_WIDTH, Position, node_sizes
 from workbench.core.network.names import is_valid_name
 from workbench.core.network.removal import removed
+from workbench.core.network.roles import input_node
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
@@ -307,9 +310,21 @@ class ProjectDocument(AugmentedProject):
         whole = {**self.positions, **{key: (x + dx, y + dy) for key, (x, y) in block.items()}}
         what = graph_edits.title_of(nodes[0], self.layers)
         text = f"{verb} {what if len(nodes) == 1 else f'{len(nodes)} layers'}"
+        graph = self._with_own_images(graph)
         view = replace(self._state.view, positions=whole, folded=self.folded | folded)
         self._push(text, replace(self._state, graph=graph, view=view))
         return list(self.shown.shown_ids(block))
+
+    def _with_own_images(self, graph: Graph) -> Graph:
+        """A graph whose Input has come from elsewhere, with the shape of the images here, where its
+        layers can take that.
+        """
+        start, shape = input_node(graph, self.layers), self.input_shape
+        if start is None or start.id in self.graph.nodes or shape is None:
+            return graph
+        fitted = with_input_shape(graph, start.id, shape, self.layers)
+        before, after = (len(Propagation(each, self.layers).problems) for each in (graph, fitted))
+        return fitted if after <= before else graph
 
     def _offset(
         self,
@@ -372,9 +387,7 @@ class ProjectDocument(AugmentedProject):
     # how edits are made ------------------------------------------------------------------
 
     def _new_node(self, kind: str) -> Node:
-        facts = self.dataset_facts
-        images = None if facts is None else facts.shape
-        return graph_edits.new_node(self.graph, kind, self.layers, images)
+        return graph_edits.new_node(self.graph, kind, self.layers, self.input_shape)
 
     def _title(self, node: Node) -> str:
         return graph_edits.title_of(node, self.layers)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.problems import Problem
 from workbench.core.format import memory_text
 from workbench.core.params import IntParam

@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.fixes import set_fix
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.matrix_unit import MatrixUse, matrix_use
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.format import bytes_text, memory_text

@@ -15,6 +15,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     bad_files: list[tuple[str, str]]
     shape: list[int]
     typical_size: list[int]
+    num_channels: int = 3
 
 
 class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
@@ -63,12 +64,12 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
     """What a source holds: `classes` after the edits of the request, `own_classes` before them.
-    `shape` is empty where images differ in size. `is_test_split_off`
-    where it has no test part: `num_test` of its images are kept apart, by the request's share.
-    `num_validation` counts the images of a published validation part alone. Where it is not
-    complete, no image was decoded: unreadable files are counted, and the parts are of about the
-    size that they will have. `inferences` are what was inferred about the meaning of the data.
-    `looked` is to be sent with the next request about the source; None
+    `shape` is empty where images differ in size; `num_channels` is 1 where all are grayscale.
+    `is_test_split_off` where it has no test part: `num_test` of its images are kept apart, by
+    the request's share. `num_validation` counts the images of a published validation part
+    alone. Where it is not complete, no image was decoded: unreadable files are counted, and the
+    parts are of about the size that they will have. `inferences` are what was inferred about
+    the meaning of the data. `looked` is to be sent with the next request about the source; None
     where not everything was seen, or does not fit.
     """
 
@@ -81,6 +82,7 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     is_test_split_off: bool = False
     shape: list[int]
     typical_size: list[int] = []
+    num_channels: int = 3
     bad_files: list[tuple[str, str]] = []
     notes: list[str] = []
     inferences: list[Inference] = []

@@ -8,6 +8,8 @@ from enum import Enum, auto
 from pathlib import Path
 
 from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts as ImageFacts
+from workbench.core.checks.images import input_shape
 from workbench.core.format import count, plural, share
 from workbench.core.network.outputs import with_num_outputs
 from workbench.core.network.roles import input_node
@@ -80,6 +82,7 @@ class DataFacts:
         num_classes, num_images: What it has; 0 images where that is not known.
         shape: Height, width and channels of its images; empty where they differ in size.
         short_side: Typical shorter side of an image, in pixels; None where it is not known.
+        num_channels: 1 where all images are grayscale, else 3.
     """
 
     choice: Choice
@@ -87,6 +90,7 @@ class DataFacts:
     num_images: int = 0
     shape: Shape = ()
     short_side: float | None = None
+    num_channels: int = 3
 
     @classmethod
     def of(cls, choice: Choice, found: DataDescription) -> DataFacts:
@@ -97,7 +101,17 @@ class DataFacts:
             num_images=found.num_train + (found.num_test if found.is_test_split_off else 0),
             shape=tuple(found.shape),
             short_side=min(found.typical_size[:2], default=None),
+            num_channels=found.num_channels,
         )
+
+    @property
+    def input_shape(self) -> Shape:
+        """(height, width, channels) of a network without a pretrained one; empty where no size is
+        known.
+        """
+        side = round(self.short_side or 0)
+        typical = (side, side, self.num_channels) if side else None
+        return input_shape(ImageFacts(self.shape or None, None, "", typical=typical)) or ()
 
     @property
     def words(self) -> str:
@@ -140,7 +154,8 @@ def folder_facts(choice: Choice) -> DataFacts:
     found = count_folder(choice.params)
     folder = Path(choice.params[FOLDER.source_param]).expanduser().absolute()
     choice = replace(choice, params={**choice.params, FOLDER.source_param: str(folder)})
-    return DataFacts(choice, len(found.pictures), found.total, (), found.short_side)
+    sizes = found.short_side, found.num_channels
+    return DataFacts(choice, len(found.pictures), found.total, (), *sizes)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:
@@ -158,14 +173,14 @@ def start_for_data(facts: DataFacts, wish: Wish = USUAL) -> Start:
     """
     if spec := usual_backbone(facts) if wish is USUAL else wish:
         return start_on(facts, spec)
-    shape = facts.shape
+    shape = facts.input_shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))
     for template in templates:
         project = _fitted(template.project, facts)
         if analyse(project.graph, all_layers(), recipe=project.recipe).is_trainable:
             break
     project = replace(project, recipe=project.recipe.with_values(split="content"))
-    words = " × ".join(map(str, shape)) or "different sizes"
+    words = " × ".join(map(str, facts.shape)) or "different sizes"
     classes = plural(facts.num_classes, "class", "classes")
     return Start(project, template.key, f"{template.title}.", f"{words}, {classes}")
 
@@ -212,13 +227,12 @@ def _pretrained(facts: DataFacts, spec: BackboneSpec) -> Start:
 def _from_scratch(facts: DataFacts) -> Start:
     """The template for photos, or for small images the one of the nearest size."""
     if not _is_large(facts):
-        side = round(facts.short_side or 0)
-        sized = replace(facts, shape=facts.shape or (side, side, 3))
-        template = min(_whole_templates(), key=lambda each: _size_difference(each, sized.shape))
-        project = _fitted(template.project, sized)
+        shape = facts.input_shape
+        template = min(_whole_templates(), key=lambda each: _size_difference(each, shape))
+        project = _fitted(template.project, facts)
     else:
         template = find_template(_FROM_SCRATCH)
-        project = _fitted(template.project, replace(facts, shape=()))
+        project = _fitted(template.project, replace(facts, shape=(), short_side=None))
     batch = max(8, min(_MAX_BATCH, facts.num_images // _BATCHES_PER_EPOCH))
     low, high = _EPOCHS
     epochs = max(low, min(high, _STEPS_WANTED // max(1, facts.num_images // batch)))
@@ -240,8 +254,8 @@ def _whole_templates() -> list[Template]:
 def _fitted(project: Project, facts: DataFacts) -> Project:
     graph = with_num_outputs(project.graph, all_layers(), facts.num_classes)
     start = input_node(graph, all_layers())
-    if start is not None and len(facts.shape) == _IMAGE_RANK:
-        graph = graph.with_params(start.id, shape=tuple(facts.shape))
+    if start is not None and len(facts.input_shape) == _IMAGE_RANK:
+        graph = graph.with_params(start.id, shape=facts.input_shape)
     recipe = project.recipe
     if recipe.validation == "test":  # a published figure is reproduced so; nothing else is
         recipe = recipe.with_values(validation="split")

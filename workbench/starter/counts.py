@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -10,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs import FilePart
+from workbench.datasets import sampled_shapes
 from workbench.datasets.folder import SPEC as FOLDER
-from workbench.pictures.header_size import header_size
-
-_SAMPLED = 24
-"""Images of a folder whose sizes are read."""
+from workbench.pictures.header_size import usual_channels
 
 
 @dataclass(frozen=True)
@@ -26,10 +22,12 @@ class FolderCount:
         pictures: Number of training images by class.
         short_side: Median of the shorter sides of some images, in pixels; None where no size could
             be read.
+        num_channels: 1 where all of them are grayscale, else 3.
     """
 
     pictures: dict[str, int]
     short_side: float | None = None
+    num_channels: int = 3
 
     @property
     def total(self) -> int:
@@ -48,9 +46,10 @@ def count_folder(params: Params) -> FolderCount:
     """
     data = FOLDER.load(_Listing(), params)
     numbers = np.bincount(data.train.labels, minlength=len(data.class_names)).tolist()
-    paths = data.train.paths if isinstance(data.train, FilePart) else ()
-    sample = paths[:: max(1, len(paths) // _SAMPLED)]
-    return FolderCount(dict(zip(data.class_names, numbers, strict=True)), _short_side(sample))
+    shapes = sampled_shapes(data)
+    side = median(min(shape[:2]) for shape in shapes) if shapes else None
+    pictures = dict(zip(data.class_names, numbers, strict=True))
+    return FolderCount(pictures, side, usual_channels(shapes))
 
 
 class _Listing:
@@ -67,8 +66,3 @@ class _Listing:
     def keras(self) -> Any:
         """No folder needs TensorFlow."""
         raise NotImplementedError
-
-
-def _short_side(paths: Iterable[str]) -> float | None:
-    sizes = [size for path in paths if (size := header_size(path)) is not None]
-    return median(min(size) for size in sizes) if sizes else None

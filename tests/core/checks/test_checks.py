@@ -6,7 +6,8 @@ import pytest
 
 from tests.core.checks.rest import without_pixels
 from tests.core.checks.test_shapes import INPUT, chain
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
@@ -198,7 +199,9 @@ def test_random_layer_on_one_branch_of_two():
 def test_pictures_are_fitted_and_input_can_follow_them():
     graph = chain(("input", {"shape": [28, 28, 1]}), ("flatten", {}), END)
     found = check(graph)
-    assert [(p.severity, p.title) for p in found.problems] == [("hint", "Images will be resized")]
+    assert [(p.severity, p.title) for p in found.problems] == [
+        ("warning", "Images will be resized")
+    ]
     mended = mend(graph, "set_shape")
     assert mended.nodes["a"].params["shape"] == (32, 32, 3)
     assert check(mended).problems == []
@@ -245,7 +248,8 @@ def test_problems_come_by_severity_and_by_node():
     graph = chain(
         ("input", {"shape": [28, 28, 1]}), ("dense", RELU), ("flatten", {}), ("dense", {})
     )
-    found = check(graph)
+    graph = graph.with_params("a", shape=(32, 32, 3))
+    found = check(graph, DatasetFacts((28, 28, 3), 10, "small"))
     assert [p.severity for p in found.problems] == ["unfinished", "warning", "hint"]
     assert [p.node for p in found.problems_by_node["d"]] == ["d"]
     assert not found.is_trainable

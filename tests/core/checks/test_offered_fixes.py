@@ -12,8 +12,9 @@ from tests.core.checks.rest import without_pixels
 from tests.core.checks.test_shapes import INPUT, chain
 from tests.mistakes import MISTAKES
 from tests.strategies import random_valid_graph
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
 from workbench.core.checks.costs import estimate
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.removal import removed
@@ -378,3 +379,54 @@ def test_a_window_that_is_larger_than_the_image_gets_a_size_that_fits(kind, para
     graph = chain(PICTURES, (kind, params), ("flatten", {}), END)
     assert titles_of(graph, "b") == ["Set padding to same", title]
     assert faults(fixed_by(graph, "b", title)) == []
+
+
+MERGES = [key for key, spec in LAYERS.items() if spec.category == "merge"]
+
+
+def branched(kind, *, side, main=("max_pooling2d", {})):
+    """Input a, Conv2D b, a layer c, Flatten d and Dense e; a branch x from c, with a merge m
+    behind it that lacks its second input.
+    """
+    graph = chain(PICTURES, ("conv2d", RELU), main, ("flatten", {}), END)
+    graph = graph.with_node(Node("x", side[0], "x", side[1])).with_node(Node("m", kind, kind))
+    return graph.with_edge(Edge("c", "x")).with_edge(Edge("x", "m"))
+
+
+def lacking(graph):
+    """The problem of the merge m that it lacks an input: the end of a branch has others, too."""
+    (problem,) = [p for p in check(graph).problems_by_node["m"] if p.title == "Needs another input"]
+    return problem
+
+
+@pytest.mark.parametrize("kind", MERGES)
+@pytest.mark.parametrize(
+    "side",
+    [
+        ("conv2d", {"filters": 32, "padding": "same"}),
+        ("conv2d", {"filters": 16}),
+        ("conv2d", {"filters": 8, "padding": "same", "strides": (2, 2)}),
+        ("max_pooling2d", {}),
+        ("flatten", {}),
+    ],
+)
+def test_a_merge_that_lacks_an_input_is_offered_sources_before_its_removal(kind, side):
+    """What was just added is not only offered to be deleted; each offer is right."""
+    graph = branched(kind, side=side)
+    problem = lacking(graph)
+    assert "or drag from the dot below a layer" in problem.message
+    titles = [fix.title for fix in problem.fixes]
+    assert titles[0].startswith("Connect to ")
+    assert titles[-1] == f"Remove “{kind}”"
+    for fix in problem.fixes[:-1]:
+        after = check(fix.apply(graph))
+        assert [p for p in after.problems_by_node.get("m", ()) if p.severity == "error"] == []
+        assert after.shapes["m"]
+        assert not any(p.severity == "error" for p in after.problems)
+
+
+def test_a_source_of_the_same_shape_comes_before_the_input():
+    graph = branched("concatenate", side=("conv2d", {"padding": "same"}))
+    first = lacking(graph).fixes[0]
+    assert first.title == "Connect to “c”"
+    assert "m" in first.apply(graph).targets("c")

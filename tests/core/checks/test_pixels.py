@@ -7,7 +7,8 @@ import pytest
 from tests.core.checks.rest import NOT_SCALED
 from tests.core.checks.test_shapes import INPUT, chain
 from workbench.backbones import all_backbones, insert_backbone, pretrained_layer
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.network.graph import Graph
 from workbench.core.training.recipe import TrainingRecipe

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.costs import Costs
 from workbench.core.checks.estimates.measured_run import MeasuredRun
 from workbench.core.checks.estimates.run_estimate import (
@@ -16,6 +16,7 @@ from workbench.core.checks.estimates.run_estimate import (
     numbers_per_picture,
     predict,
 )
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
 from workbench.runs.state.throughput import WholeRun, measured_run, predict_run

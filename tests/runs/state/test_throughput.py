@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.analysis import analyse
 from workbench.core.checks.estimates.measured_run import MeasuredRun
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.layers import all_layers

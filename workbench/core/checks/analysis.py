@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
 
-from workbench.core.checks import fixes
 from workbench.core.checks.activations import check_activations
 from workbench.core.checks.costs import Costs, estimate
 from workbench.core.checks.data import Missing, check_data, is_asked_for
 from workbench.core.checks.frozen import ALL_LEARN, PhaseWork, work_of_phases
 from workbench.core.checks.gradients import check_gradients, check_pixels
+from workbench.core.checks.images import (
+    DatasetFacts,
+    check_images,
+    input_shape,
+    pretrained_shape,
+)
 from workbench.core.checks.learning import (
     FindPretrained,
     check_learning,
@@ -26,51 +30,16 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.checks.trial import Trial
-from workbench.core.format import memory_text, shape_text
+from workbench.core.format import memory_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.roles import Layers, input_node, input_nodes
+from workbench.core.network.roles import Layers, input_node
 from workbench.core.network.text import node_text
-from workbench.core.specs import DatasetSpec, Shape, TargetLimits
-from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.specs import Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
 MANY_PARAMETERS = 100_000_000
 MUCH_MEMORY_BYTES = 12_000_000_000
-
-
-@dataclass(frozen=True)
-class DatasetFacts:
-    """What is known of the images the network is for.
-
-    Attributes:
-        shape: (height, width, channels) where all images have the same, else None.
-        num_classes: Number of classes, None while it is not known.
-        title: Words for messages.
-        num_train, num_test: Its images; 0 while that is not known.
-    """
-
-    shape: Shape | None
-    num_classes: int | None
-    title: str
-    num_train: int = 0
-    num_test: int = 0
-
-    @classmethod
-    def of(cls, spec: DatasetSpec | None, edits: Mapping[str, str]) -> Self | None:
-        """What a data set is known to hold, before it is read; None where that is nothing.
-
-        Args:
-            spec: The data set.
-            edits: Of its classes, as in `DataEdits.classes`.
-        """
-        if spec is None or not (spec.shape or spec.class_names):
-            return None
-        classes = edited_classes(spec.class_names, edits)
-        num_classes = len(classes.names) or None
-        if -1 in classes.numbers:  # how many images those are is not known
-            return cls(spec.shape, num_classes, spec.title)
-        return cls(spec.shape, num_classes, spec.title, spec.num_train, spec.num_test)
 
 
 @dataclass(frozen=True)
@@ -210,7 +179,8 @@ def _find(
     """Finds all; nodes that are as in `known` are not worked out again."""
     layers, facts = context.layers, context.facts
     earlier = None if known is None else known.propagation
-    propagation = Propagation(graph, layers, earlier, pictures=facts.shape)
+    wanted = input_shape(facts, pretrained_shape(graph, context.pretrained))
+    propagation = Propagation(graph, layers, earlier, pictures=wanted)
     costs = estimate(
         graph,
         layers,
@@ -220,7 +190,7 @@ def _find(
         known=None if known is None else known.costs,
     )
     problems = [
-        *check_inputs(graph, layers, facts.shape),
+        *check_inputs(graph, layers, wanted),
         *propagation.problems,
         *check_places(graph, layers),
         *check_dense_inputs(graph, layers, propagation),
@@ -233,7 +203,11 @@ def _find(
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
         *(check_split(recipe, context.limits) if context.limits else ()),
-        *(_check_pictures(graph, layers, propagation.shapes, facts) if context.has_dataset else ()),
+        *(
+            check_images(graph, layers, propagation.shapes, facts, context.pretrained)
+            if context.has_dataset
+            else ()
+        ),
     ]
     is_unfinished = any(problem.severity == "unfinished" for problem in problems)
     problems += check_learning(graph, layers, costs, recipe, is_unfinished=is_unfinished)
@@ -259,43 +233,6 @@ def _check_pretrained(graph: Graph, found: Propagation, context: _Context) -> It
 
 def _rank(problem: Problem) -> int:
     return SEVERITIES.index(problem.severity)
-
-
-def _check_pictures(
-    graph: Graph, layers: Layers, shapes: Mapping[str, Shape], dataset: DatasetFacts
-) -> Iterator[Problem]:
-    for node in (node for node in input_nodes(graph, layers) if node.id in shapes):
-        shape = shapes[node.id]
-        spec = layers[node.kind]
-        param = spec.params[0]
-        data = f"“{dataset.title}”" if dataset.title else "the data set"
-        if shape[2] not in {1, 3}:
-            wanted = (*shape[:2], dataset.shape[2] if dataset.shape else 3)
-            yield Problem(
-                node.id,
-                "error",
-                "Images need 1 or 3 channels",
-                f"{node_text(node, layers)} has {shape[2]} channels, but the images of {data} "
-                "are grayscale (1) or color (3).",
-                (fixes.set_fix(node.id, param, wanted),),
-            )
-        elif dataset.shape is not None and len(dataset.shape) == 3 and shape != dataset.shape:
-            yield Problem(
-                node.id,
-                "hint",
-                "Images will be resized",
-                f"Images of {data} are {shape_text(dataset.shape)}; {node_text(node, layers)} is "
-                f"{shape_text(shape)}. Images are resized and converted to that shape before "
-                "training.",
-                (
-                    fixes.set_fix(
-                        node.id,
-                        param,
-                        dataset.shape,
-                        title=f"Set {spec.title} to {shape_text(dataset.shape)}",
-                    ),
-                ),
-            )
 
 
 def _check_costs(

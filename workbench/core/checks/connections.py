@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
 from workbench.core.checks import fixes
+from workbench.core.checks.merges import Merge, matching_kinds, one_after_another
 from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Edge, Graph
 from workbench.core.network.roles import Layers, ends_in_softmax, find_outputs, input_node, tail
@@ -55,16 +56,55 @@ class Connecting:
         if not any(self._is_open(key) for key in sources):
             yield from islice(self._insertions(), 1)
         for key in sources[:_MOST_SOURCES]:
-            yield fixes.connect_fix(key, node.id, graph.nodes[key].name)
+            yield self._connect_fix(key)
+        if graph.sources(node.id) and not sources:
+            yield from islice(self._fitted(self._ranked(self._free())), _MOST_SOURCES)
+
+    def _connect_fix(self, key: str) -> Fix:
+        name = self._graph.nodes[key].name
+        return fixes.connect_fix(key, self._target, name)
+
+    def _fitted(self, sources: Iterable[str]) -> Iterator[Fix]:
+        """Connect a source of another shape, and change a setting or insert a layer so that the
+        shapes fit.
+        """
+        for key in sources:
+            connect = self._connect_fix(key)
+            graph = connect.apply(self._graph)
+            kinds = [self._layers[kind] for kind in self._matching(graph)]
+            merge = Merge(graph, self._layers, self._target, self._shapes, self._params, kinds)
+            for fix in islice(merge.fixes() if kinds else (), 1):
+                yield one_after_another(f"connect_{key}_fitted", [connect, fix])
+
+    def _matching(self, graph: Graph) -> tuple[str, ...]:
+        """The layer types that may bring the node's inputs to shapes that fit."""
+        inputs = [self._shapes.get(key) for key in graph.sources(self._target)]
+        known = [shape for shape in inputs if shape is not None]
+        if len(known) < len(inputs):
+            return ()
+        spec = self._layers[graph.nodes[self._target].kind]
+        try:
+            spec.infer_shape(self._params[self._target], known)
+        except ShapeProblem as problem:
+            return matching_kinds(problem.fixes)
+        return ()
+
+    def _free(self) -> list[str]:
+        """The layers that may be connected without a cycle, and are not yet."""
+        graph, target = self._graph, self._target
+        barred = {target, *graph.descendants(target), *graph.sources(target), *self._head}
+        return [key for key in graph.order if key not in barred and key in self._shapes]
 
     def _sources(self) -> list[str]:
-        """All that can be connected, best first: the same shape as the inputs that are there
-        before others that fit; open ends, then what is nearest upstream.
+        """All that can be connected as they are, best first."""
+        return self._ranked(key for key in self._free() if self.suits(key))
+
+    def _ranked(self, keys: Iterable[str]) -> list[str]:
+        """The same shape as the inputs that are there before others; open ends, then what is
+        nearest upstream.
         """
         graph, target = self._graph, self._target
         given = {self._shapes[key] for key in graph.sources(target) if key in self._shapes}
-        barred = {target, *graph.descendants(target), *graph.sources(target), *self._head}
-        able = [key for key in graph.order if key not in barred and self.suits(key)]
         away = self._distances()
         late = {key: -place for place, key in enumerate(graph.order)}
 
@@ -72,7 +112,7 @@ class Connecting:
             is_other = bool(given) and self._shapes[key] not in given
             return is_other, not self._is_open(key), away.get(key, len(late)), late[key]
 
-        return sorted(able, key=rank)
+        return sorted(keys, key=rank)
 
     def _is_open(self, key: str) -> bool:
         return not self._graph.edges_from(key)

@@ -22,6 +22,8 @@ from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 _LONGEST_BRANCH = 12
 """Layers of a branch that are checked: what is further up has little to do with the merge."""
 
+_MATCH = "match_inputs:"
+
 Changes = Mapping[str, Mapping[str, Any]]
 """Node id -> values of its parameters."""
 
@@ -115,7 +117,7 @@ class Merge:
         for other, given in enumerate(self._inputs):
             found = None if other == port else self._projected(other, given, shape)
             if found is not None:
-                yield _one_after_another("set_and_insert", [first, found])
+                yield one_after_another("set_and_insert", [first, found])
                 return
 
     def _insertions(self, port: int) -> Iterator[Fix]:
@@ -129,7 +131,7 @@ class Merge:
         made = [self._projected(at, shape, inputs[port]) for at, shape in others.items()]
         found_all = [fix for fix in made if fix is not None]
         if len(others) > 1 and len(found_all) == len(others):
-            yield _one_after_another("insert_all", found_all)
+            yield one_after_another("insert_all", found_all)
 
     def _projected(self, port: int, shape: Shape, wanted: Shape) -> Fix | None:
         """A layer at an input that brings it from one shape to another."""
@@ -192,7 +194,16 @@ class Merge:
             return None
 
 
-def _one_after_another(key: str, steps: Sequence[Fix]) -> Fix:
+def matching_kinds(keys: Sequence[str]) -> tuple[str, ...]:
+    """The layer types that a merge's ShapeProblem names as "match_inputs:<kind>,<kind>" in its
+    fixes: one may be inserted at an input, the best first.
+    """
+    named = (key.removeprefix(_MATCH).split(",") for key in keys if key.startswith(_MATCH))
+    return tuple(kind for kinds in named for kind in kinds)
+
+
+def one_after_another(key: str, steps: Sequence[Fix]) -> Fix:
+    """Some fixes as one."""
     first, *more = (step.title for step in steps)
     title = list_text([first, *(words[0].lower() + words[1:] for words in more)])
     return Fix(key, title, lambda graph: reduce(lambda done, step: step.apply(done), steps, graph))

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.checks import fixes
 from workbench.core.checks.connections import Connecting
-from workbench.core.checks.merges import Merge
+from workbench.core.checks.merges import Merge, matching_kinds
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
@@ -17,8 +17,6 @@ from workbench.core.network.text import node_text
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.errors import ParamError
-
-_MATCH = "match_inputs:"
 
 
 class Propagation:
@@ -108,13 +106,14 @@ class Propagation:
         if count and not too_many:
             title = "Needs another input"
         verb = "accepts" if too_many else "needs"
+        more = "" if too_many else " Connect one, or drag from the dot below a layer."
         name = node_text(node, self._layers)
         self.problems.append(
             Problem(
                 node.id,
                 "error" if too_many else "unfinished",
                 title,
-                f"{name} has {has}; {spec.title} {verb} {_arity_words(spec)}.",
+                f"{name} has {has}; {spec.title} {verb} {_arity_words(spec)}.{more}",
                 partial(self._extra_fixes if too_many else self._missing_fixes, node),
                 f"connect {name}" if count == 0 else f"connect another input to {name}",
             )
@@ -145,15 +144,11 @@ class Propagation:
         return Problem(node.id, "error", problem.title, facts + str(problem), found)
 
     def _shape_fixes(self, node: Node, keys: Sequence[str]) -> Iterator[Fix]:
-        """The fixes that a layer names; "match_inputs:<kind>,<kind>" names the layer types of
-        which one may be inserted at an input of a merge, best first.
-        """
+        """The fixes that a layer names."""
         yield from fixes.spec_fixes(keys, node, self._layers)
-        for key in keys:
-            if key.startswith(_MATCH):
-                kinds = [self._layers[kind] for kind in key.removeprefix(_MATCH).split(",")]
-                graph, layers = self._graph, self._layers
-                yield from Merge(graph, layers, node.id, self.shapes, self.params, kinds).fixes()
+        if kinds := [self._layers[kind] for kind in matching_kinds(keys)]:
+            graph, layers = self._graph, self._layers
+            yield from Merge(graph, layers, node.id, self.shapes, self.params, kinds).fixes()
 
 
 def _arity_words(spec: LayerSpec) -> str:

@@ -49,6 +49,7 @@ class PretrainedLayer:
         kind, params: As of its node.
         input_range: `BackboneSpec.input_range` for the first layer with weights; None for others.
         before: Kind and params of the layers between the images and that one, in order.
+        input_shape: `BackboneSpec.input_shape`; None where it is not known.
     """
 
     num_parameters: int
@@ -56,6 +57,7 @@ class PretrainedLayer:
     params: Mapping[str, Any] = field(hash=False)
     input_range: ValueRange | None = None
     before: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=(), hash=False)
+    input_shape: Shape | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

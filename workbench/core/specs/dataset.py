@@ -200,6 +200,8 @@ class DatasetSpec:
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Image shape when the source fixes it, else None.
+        typical_shape: (height, width, channels) typical of its images, where they differ in size
+            and the source fixes them, else None.
         class_names: Names when the source fixes them, else empty.
         has_numbered_labels: Its labels are numbers, in whose order every program has the classes;
             else a program sorts their names as it likes.
@@ -207,8 +209,8 @@ class DatasetSpec:
         downloads: What it fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
-        classes: Names of the classes for params, as far as they are known without reading
-            an image; raises DatasetError.
+        listing: Classes and files for params, as far as they are known without reading an image;
+            None where that is not at all. Raises DatasetError.
         addresses: The computers on the internet that loading with these params contacts, where
             the params name them: they may have come with a file.
         load: Called by a worker only.
@@ -222,13 +224,14 @@ class DatasetSpec:
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None
+    typical_shape: Shape | None = None
     class_names: tuple[str, ...] = ()
     has_numbered_labels: bool = False
     num_train: int = 0
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()
     program: str = ""
-    classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
+    listing: Callable[[Params], LoadedData | None] = lambda params: None
     addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
 

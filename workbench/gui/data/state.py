@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
-from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
@@ -253,6 +253,7 @@ class DataState(QObject):
             self._looked = self._asked[0], description.looked
 
     def _set_facts(self, description: DataDescription) -> None:
+        size = tuple(description.typical_size)
         self._document.set_dataset_facts(
             DatasetFacts(
                 shape=tuple(description.shape) or None,
@@ -260,6 +261,7 @@ class DataState(QObject):
                 title=description.title,
                 num_train=description.num_train,
                 num_test=description.num_test,
+                typical=(*size, description.num_channels) if size else None,
             )
         )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.checks.analysis import Analysis, DatasetFacts
+from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.estimates.measured_run import MeasuredRun, images_of
 from workbench.core.checks.estimates.run_estimate import (
     FIRST_CALL_S,
@@ -25,6 +25,7 @@ from workbench.core.checks.estimates.run_estimate import (
 )
 from workbench.core.checks.estimates.run_estimate import predict as predict_costs
 from workbench.core.checks.frozen import ALL_LEARN, PhaseWork
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Choice
 from workbench.core.storage.json_file import read_json
 from workbench.core.storage.save import save_with_folder

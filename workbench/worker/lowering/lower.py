@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -17,10 +16,11 @@ import numpy as np
 from workbench.core.format import path_text, plural
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
+from workbench.datasets import sampled_shapes
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_picture
 from workbench.pictures.edited import changes_note, edited
-from workbench.pictures.header_size import header_size
+from workbench.pictures.header_size import typical_size, usual_channels
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
 from workbench.protocol.browsing import OwnClass
@@ -52,9 +52,6 @@ _IMBALANCE = 4
 
 _STEP = 64
 
-_SAMPLED = 50
-"""Files whose headers say how large the images are, while they have not been decoded."""
-
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 BadFiles = list[tuple[str, str]]
 
@@ -62,8 +59,7 @@ BadFiles = list[tuple[str, str]]
 def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     """Counts per class, files that cannot be read, thumbnails.
 
-    Raises:
-        DatasetError: the source cannot be loaded at all.
+    Raises DatasetError: the source cannot be loaded at all.
     """
     spec, _ = find_source(request.source, request.params)
     project = next_run(request)
@@ -71,28 +67,29 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     is_complete = not request.is_quick or request.looked is not None or not _has_files(own)
     # By order, nothing is read of the files; what was only listed is not divided by content.
     recipe = project.recipe if is_complete else project.recipe.with_values(split="order")
+    is_divided = is_complete or recipe == project.recipe
     loaded = edited(own, project.edits, job, recipe)
     looked = _look(job, spec, loaded, request)
     bad_files = [*loaded.bad_files, *looked.bad_files]
     bad = {path for path, _ in bad_files}
     counts, split_notes = split_counts(loaded, bad, recipe, job)
-    train, validation, test = _given(loaded, counts)
-    divided = counts if is_complete or recipe == project.recipe else counts[:, :0]
+    train, validation, test = given = _given(loaded, counts)
     imbalance = _imbalance(loaded.class_names, counts.sum(axis=1))
-    thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
     notes = [*loaded.notes, *changes_note(loaded, bad), *split_notes, *imbalance]
     named = _fitting(bad_files, notes)
+    thumbs = _thumbnails(job, loaded, request.thumbnails_per_class)
     return DataDescription(
         id=job.id,
         title=spec.title,
-        classes=_classes(loaded, divided, (train, validation, test), thumbnails),
+        classes=_classes(loaded, counts if is_divided else counts[:, :0], given, thumbs),
         own_classes=_own_classes(own),
         num_train=int(train.sum()),
         num_test=int(test.sum()),
         num_validation=int(validation.sum()),
-        is_test_split_off=loaded.test is None or not len(loaded.test),
+        is_test_split_off=not len(loaded.test or ()),
         shape=looked.shape,
         typical_size=looked.typical_size,
+        num_channels=looked.num_channels,
         bad_files=named,
         notes=notes,
         inferences=list(loaded.inferences),
@@ -111,17 +108,22 @@ def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData
         files = (part.paths for part in loaded.parts if isinstance(part, FilePart))
         paths = {path_text(path): path for of_part in files for path in of_part}
         bad_files = [(paths[text], words) for text, words in known.bad_files if text in paths]
-        return Looked(bad_files=bad_files, shape=known.shape, typical_size=known.typical_size)
+        return msgspec.structs.replace(known, bad_files=bad_files)
     if request.is_quick and isinstance(loaded.train, FilePart):
-        some = loaded.train.paths[:: max(1, len(loaded.train) // _SAMPLED)]
-        sizes = [size for path in some if (size := header_size(path)) is not None]
-        shape = list(spec.shape or ())
-        return Looked(bad_files=[], shape=shape, typical_size=_typical(loaded, sizes))
+        shapes = sampled_shapes(loaded)
+        return Looked(
+            bad_files=[],
+            shape=list(spec.shape or ()),
+            typical_size=_typical(loaded, [shape[:2] for shape in shapes]),
+            num_channels=usual_channels(shapes),
+        )
     bad_files, sizes = _look_at_files(job, loaded)
+    shape = _shape(spec, loaded, sizes)
     return Looked(
         bad_files=bad_files,
-        shape=list(_shape(spec, loaded, sizes)),
+        shape=list(shape),
         typical_size=_typical(loaded, sizes),
+        num_channels=shape[2] if len(shape) == 3 else usual_channels(sampled_shapes(loaded)),
     )
 
 
@@ -304,16 +306,13 @@ def _shape(spec: DatasetSpec, loaded: LoadedData, sizes: list[tuple[int, int]]) 
         return spec.shape
     if isinstance(loaded.train, ArrayPart):
         return tuple(loaded.train.pictures.shape[1:])
-    return (*sizes[0], 3) if len(set(sizes)) == 1 else ()
+    if len(set(sizes)) != 1:
+        return ()
+    return (*sizes[0], usual_channels(sampled_shapes(loaded)))
 
 
 def _typical(loaded: LoadedData, sizes: list[tuple[int, int]]) -> list[int]:
     """The most common [height, width], or the median where hardly any two are alike."""
     if isinstance(loaded.train, ArrayPart):
         return [int(length) for length in loaded.train.pictures.shape[1:3]]
-    if not sizes:
-        return []
-    size, count = Counter(sizes).most_common(1)[0]
-    if 2 * count > len(sizes):
-        return list(size)
-    return [int(length) for length in np.median(np.array(sizes), axis=0)]
+    return list(typical_size(sizes))

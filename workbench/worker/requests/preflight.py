@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.datasets import facts_of
