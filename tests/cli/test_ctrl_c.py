@@ -18,7 +18,7 @@ from workbench.cli import _ctrl_c, main
 from workbench.cli import train as train_command
 from workbench.cli._ctrl_c import CtrlC
 from workbench.core.projects.project_file import save_project
-from workbench.runs.control import command_of
+from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import RunFolder
 
 
@@ -72,6 +72,23 @@ def test_no_moment_leaves_the_trainer_alone_or_drops_an_event(trained, project, 
     assert [event["seq"] for event in events] == list(range(1, 9))
     assert events[-1]["outcome"] == "stopped"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("sender", ["the window", ""])
+def test_a_stop_from_elsewhere_is_told_in_the_terminal_that_trains(
+    trained, project, capsys, monkeypatch, sender
+):
+    trained[0] = 99  # nobody presses Ctrl+C
+    begin = train_command.start_trainer
+
+    def begin_and_stop(folder):
+        begin(folder)
+        request_stop(folder, sender=sender)
+
+    monkeypatch.setattr(train_command, "start_trainer", begin_and_stop)
+    assert main(["train", str(project)]) == 0
+    words = f"Stop requested by {sender or 'another process'}."
+    assert capsys.readouterr().err.count(words) == 1
 
 
 def test_a_command_that_does_not_poll_any_more_requests_the_stop_on_exit(written):

@@ -43,3 +43,13 @@ def test_a_run_opens_as_its_project(seen):
     assert opened["layers"] == seen["layers"]
     assert opened["recipe"] == _FASHION
     assert "Fashion-MNIST convnet" in opened["title"]
+
+
+def test_stop_is_about_the_run_of_its_own_project(seen):
+    stop = seen["stop"]
+    assert stop["chip"].startswith("Fashion-MNIST convnet: epoch ")
+    assert stop["button"] == "Add to queue"
+    assert stop["stops"] is False
+    assert stop["led_to"] == stop["stopped"]
+    assert "Fashion-MNIST convnet" in stop["tip"]
+    assert stop["outcome"] == "stopped"

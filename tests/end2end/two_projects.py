@@ -117,6 +117,54 @@ class Owner(User):
         self.robot.wait(lambda: view.chooser.path != before, "another model")
         return self.answer()
 
+    def begin(self) -> Path:
+        """Presses Train and waits until the run is at its first epoch."""
+        library = self.window.context.library
+        known = {run.path for run in library.runs}
+        self.press(self.window.top.train)
+
+        def trains() -> bool:
+            current = library.current
+            return (
+                current is not None
+                and current.run.path not in known
+                and current.history.last_batch is not None
+                and library.summary(current.run.path) is not None
+            )
+
+        self.robot.wait(trains, "the first steps", timeout_s=_SLOW_S)
+        assert library.current is not None
+        return library.current.run.path
+
+    def stop_from_elsewhere(self) -> dict[str, object]:
+        """Trains in one project, begins another, presses the key of Stop there, goes back and stops."""
+        self.document.set_recipe(epochs=500)
+        path = self.begin()
+        top, library = self.window.top, self.window.context.library
+        self.window.context.document.new(find_template("lenet5").project)
+        self.robot.wait(top.elsewhere.isVisible, "the chip")
+        seen: dict[str, object] = {"chip": top.elsewhere.accessibleName()}
+        seen["button"] = top.train.text()
+        self.window.show_view("design")
+        self.shot("elsewhere")
+        self.robot.key("shift+F5")  # Stop: this project trains nothing
+        self.robot.pause(1500)
+        seen["stops"] = library.is_stopping(path)
+        self.press(top.elsewhere)
+        self.robot.wait(lambda: top.train.text() == "Stop", "Stop of the run's own project")
+        seen["led_to"] = self.project()["run"]
+        seen["tip"] = top.train.toolTip()
+        self.press(top.train)
+        self.robot.wait(
+            lambda: (run := library.summary(path)) is not None and run.is_over,
+            "the end of the run",
+            timeout_s=_SLOW_S,
+        )
+        stopped = library.summary(path)
+        assert stopped is not None
+        seen |= {"stopped": str(path), "outcome": stopped.outcome}
+        return seen
+
     def project(self) -> dict[str, object]:
         """What is open."""
         recipe = self.document.recipe
@@ -146,15 +194,18 @@ def use(window: MainWindow, shots: Path | None) -> dict[str, object]:
     own = owner.classify(folder / "red" / "0.png")
     other = owner.choose_last_model()
     owner.follow("lr 0.0003")
+    opened = owner.project()
+    stopped = owner.stop_from_elsewhere()
     return {
         "colors": str(colors),
         "fashion": str(fashion),
         "layers": layers,
         "empty": empty,
+        "stop": stopped,
         "reopened": reopened,
         "own": own,
         "other": other,
-        "opened": owner.project(),
+        "opened": opened,
     }
 
 

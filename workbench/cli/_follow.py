@@ -16,6 +16,7 @@ from workbench.cli._output import print_line
 from workbench.errors import WorkbenchError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
+from workbench.runs.control import request_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
@@ -65,12 +66,14 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
     line = _Line(folder)
     while True:
         line.leave_or(ctrl_c)
-        line.look()
+        line.look(ctrl_c)
         # Asked before reading: what the trainer wrote before it ended is then still read.
         is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
         events = reader.read_new()
         for event in events:
             history.add(event)
+            if isinstance(event, RunFinished):
+                line.tell_request(ctrl_c)
             yield _as_here(event, folder)
             if isinstance(event, RunFinished):
                 if ctrl_c.has_asked and event.outcome == "stopped":
@@ -88,6 +91,7 @@ class _Line:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._said: tuple[str, str] = ("", "")
+        self._requested = ""
         self._looked = self._tried = -_AGAIN_S
 
     def leave_or(self, ctrl_c: CtrlC) -> None:
@@ -104,12 +108,22 @@ class _Line:
             raise KeyboardInterrupt
         ctrl_c.pass_on()
 
-    def look(self) -> None:
-        """Prints the state of the connection when it has changed; reads it once in a while."""
+    def tell_request(self, ctrl_c: CtrlC) -> None:
+        """Prints who has requested that the run ends, where it was not Ctrl+C here."""
+        words = "" if ctrl_c.has_asked else request_words(self._folder)
+        if words and words != self._requested:
+            print_line(words)
+        self._requested = words
+
+    def look(self, ctrl_c: CtrlC) -> None:
+        """Prints what others have requested, and the state of the connection, when that has
+        changed; reads both once in a while.
+        """
         now = time.monotonic()
         if now - self._looked < _LOOK_S:
             return
         self._looked = now
+        self.tell_request(ctrl_c)
         link = read_link(self._folder)
         if link is None or (link.state, link.words) == self._said:
             return

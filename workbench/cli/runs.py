@@ -172,9 +172,9 @@ def _show(arguments: argparse.Namespace) -> None:
         plain = msgspec.to_builtins(summary, enc_hook=str)
         print_json({**plain, "resumes": outcome.resumes})
         return
-    print(printable("  ".join(_row(summary, runs_home()))))
+    print_line("  ".join(_row(summary, runs_home())))
     for words in filter(None, (outcome.sentence(), outcome.resumes)):
-        print(printable(words))
+        print_line(words)
 
 
 def _skip(arguments: argparse.Namespace) -> None:

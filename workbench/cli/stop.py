@@ -17,6 +17,8 @@ from workbench.runs.state.queue import cancel, is_waiting
 NAME = "stop"
 HELP = "stop a run and save its weights"
 
+_SENDER = "another terminal"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
         # The run mirror passes it on: a stop that waits for a connection costs hours of a TPU.
-        (request_pause if arguments.pause else request_stop)(folder)
+        (request_pause if arguments.pause else request_stop)(folder, sender=_SENDER)
         agree_on(arguments, place_of(folder))
         reattach(folder)
         print_line(
@@ -47,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     elif not folder.is_alive():
         print_line(f"{folder.name} is not running.")
     elif arguments.pause:
-        request_pause(folder)
+        request_pause(folder, sender=_SENDER)
         print_line(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
     else:
-        request_stop(folder)
+        request_stop(folder, sender=_SENDER)
         print_line(f"{folder.name} is stopping; it saves its weights first.")
     return 0

@@ -52,7 +52,9 @@ class StopLadder(QObject):
     def ask(self) -> None:
         """First step: a request to finish the current step, save and end."""
         run, ask = self.run, request_pause if self.is_pause else request_stop
-        self._background.run(lambda: ask(run), lambda _none: None, self.failed.emit)
+        self._background.run(
+            lambda: ask(run, sender="the window"), lambda _none: None, self.failed.emit
+        )
         self._timer.start()
 
     def close(self) -> None:

@@ -38,18 +38,25 @@ _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
 }
 _REQUESTS: dict[bytes, Request] = {b"skip": "skip", b"again": "again", b"save": "save"}
 _MAX_BYTES = 8192
+_MAX_SENDER_BYTES = 200
 
 
-def request_stop(run: RunFolder) -> None:
+def request_stop(run: RunFolder, *, sender: str = "") -> None:
     """Requests the trainer to finish its current steps, test and save the weights, and end.
 
     As all of these, raises SaveError where the run folder cannot be written.
+
+    Args:
+        run: The run.
+        sender: What requests it, in words, for others that follow the run.
     """
+    _keep_sender(run, sender)
     send_command(run, "stop")
 
 
-def request_pause(run: RunFolder) -> None:
+def request_pause(run: RunFolder, *, sender: str = "") -> None:
     """Requests the trainer to finish its current steps, keep a checkpoint for `resume`, and end."""
+    _keep_sender(run, sender)
     send_command(run, "pause")
 
 
@@ -78,6 +85,27 @@ def request_save(run: RunFolder, folder: Path) -> None:
         )
     check_own(run.path)
     save_bytes(run.control_path, b"save " + os.fsencode(folder.absolute()) + b"\n")
+
+
+def request_words(run: RunFolder) -> str:
+    """Who has requested a stop or a pause: "Stop requested by the window."; "" for no request.
+    Cheap where there is none.
+    """
+    command = command_of(run)
+    if command not in ("stop", "pause"):
+        return ""
+    try:
+        with open_foreign(run.sender_path) as file:
+            sender = file.read(_MAX_SENDER_BYTES).decode(errors="replace").strip()
+    except OSError:
+        sender = ""
+    return f"{command.capitalize()} requested by {sender or 'another process'}."
+
+
+def _keep_sender(run: RunFolder, sender: str) -> None:
+    """In a file of its own: a trainer of an earlier version reads no more than a command."""
+    check_own(run.path)
+    save_bytes(run.sender_path, sender.encode() + b"\n")
 
 
 def send_command(run: RunFolder, command: MirrorCommand) -> None:

@@ -95,6 +95,7 @@ class RunFolder:
     events_path = _Inside("events.jsonl")
     control_path = _Inside("control")
     retry_path = _Inside("retry")
+    sender_path = _Inside("control_sender")
     lock_path = _Inside("worker.lock")
     log_path = _Inside("log.txt")
     crash_path = _Inside("crash.txt")

@@ -60,7 +60,7 @@ def test_while_nothing_trains_there_is_one_button(qtbot, window, cifar, begun):
 def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     window, context = cifar, cifar.context
     window.resize(1440, 900)  # in a narrow one the words give way
-    written("active").begin().train(1)
+    written("active", project=context.document.project).begin().train(1)
     enqueue(create_run(context.document.project, title="second"))
     _listed(qtbot, context)
     assert window.top.next.isVisible()
@@ -101,7 +101,7 @@ def test_a_pause_is_requested_as_one_and_can_become_a_stop(qtbot, window, writte
     assert context.library.is_pausing(run.path)
     assert pause.text() == "Pausing…"
     assert not pause.isEnabled()
-    assert window.status.currentMessage().startswith("Pausing…")
+    assert window.status.currentMessage().startswith("Pausing “active”…")
     assert window.top.train.text() == "Stop"
     assert window.top.train.isEnabled()
     assert "being paused" in window.top.train.toolTip()
@@ -110,7 +110,7 @@ def test_a_pause_is_requested_as_one_and_can_become_a_stop(qtbot, window, writte
     assert context.library.is_stopping(run.path)
     assert window.top.train.text() == "Stopping…"
     assert not stop.isEnabled()
-    assert window.status.currentMessage().startswith("Stopping…")
+    assert window.status.currentMessage().startswith("Stopping “active”…")
 
 
 def test_coming_back_to_a_run_does_not_report_its_end_twice(qtbot, window, written):
@@ -221,4 +221,4 @@ def test_a_resumed_run_is_not_called_paused_any_longer(qtbot, cifar, written):
     _listed(qtbot, cifar.context)
     cifar.say("Paused after 1 epoch; it can be resumed.")
     cifar.context.library.run_started.emit(str(run.path))
-    assert cifar.status.currentMessage() == "Training process started."
+    assert cifar.status.currentMessage() == "“a”: the training process has started."

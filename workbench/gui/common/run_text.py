@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from workbench.core.format import count, plural
+from workbench.runs.library.projects import full_name
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
@@ -36,6 +37,17 @@ def _halted_words(summary: RunSummary) -> str:
     words = ended_words(summary.outcome, summary.epochs_done, has_begun=has_begun)
     is_dated = summary.outcome == "stopped" and summary.epochs_done > 0
     return f"{words} · {when(summary.created)}" if is_dated else words
+
+
+def quoted_name(run: RunSummary | None) -> str:
+    """A run with its project, within a sentence; "the run" for one that is not listed yet."""
+    return f"“{full_name(run)}”" if run is not None else "the run"
+
+
+def chip_words(run: RunSummary, history: MetricHistory | None) -> str:
+    """A run that trains, for a window that shows another project: "Flowers: epoch 2 of 3"."""
+    words = headline(history, None) if history is not None else "training"
+    return f"{run.project or run.label}: {words[:1].lower()}{words[1:]}"
 
 
 def _live_words(summary: RunSummary) -> str:

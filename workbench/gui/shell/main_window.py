@@ -201,6 +201,7 @@ class MainWindow(QMainWindow):
         self.top.switch.chosen.connect(self.show_view)
         self.top.train.clicked.connect(self.runs.toggle)
         self.top.next.clicked.connect(self.runs.start)
+        self.top.run_wanted.connect(self.run_opener.open)
         self.top.targets.asked.connect(self.places.ask)
         self.top.targets.chosen.connect(self.places.choose)
         self.places.hosts_changed.connect(self.top.refresh_target)
@@ -302,15 +303,18 @@ class MainWindow(QMainWindow):
 
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping
-        is_pausing = self.runs.is_pausing
+        is_pausing, elsewhere = self.runs.is_pausing, self.runs.elsewhere
+        self.top.show_elsewhere(elsewhere, self.runs.elsewhere_words)
         self.top.show_state(
             is_running=running,
             is_stopping=is_stopping,
             is_pausing=is_pausing,
             reason=self.runs.reason(),
             num_waiting=self.context.library.num_waiting,
+            running=self.context.library.summary(self.runs.running),
         )
-        self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
+        waits = running or elsewhere is not None
+        self.actions_by_key["start_run"].setText("Add to &queue" if waits else "&Train")
         pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]
         pause.setText("Pausing…" if is_pausing else "&Pause")
         pause.setEnabled(running and not is_pausing and not is_stopping)

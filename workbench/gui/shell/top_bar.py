@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from workbench.core.format import plural
 from workbench.core.params import check_all
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.run_text import quoted_name
 from workbench.gui.kit.buttons import ElidedButton, IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import action_tip, plain_tip, with_key
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_hosts import label_of
+from workbench.runs.library.summary import RunSummary
 
 
 class TopBar(QToolBar):
     """Its parts emit what was clicked; the window does it.
 
+    Signals:
+        run_wanted: Folder of the run of another project that trains: it shall be shown.
+
     Attributes:
-        is_running: Whether a run goes on.
+        is_running: Whether a run of the open project goes on.
         switch: Chooses a view.
         target: The place to train.
         targets: The menu of `target`.
         train: Train, or Stop while `is_running`.
         next: Train this project when what runs has ended.
+        elsewhere: The run of another project that trains, and how far it is.
     """
+
+    run_wanted = Signal(Path)
 
     def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
         super().__init__("Tools")
@@ -47,6 +57,10 @@ class TopBar(QToolBar):
         self.train.setObjectName("train_button")
         self.next = TextButton("Add to queue", role="", icon="clock", theme=context.theme)
         self.next.setObjectName("next_button")
+        self.elsewhere = ElidedButton("", icon="chart", theme=context.theme)
+        self.elsewhere.setObjectName("elsewhere_chip")
+        self.elsewhere.clicked.connect(self._on_elsewhere)
+        self._ahead: RunSummary | None = None
         document = context.document
         self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.target.setMenu(self.targets)
@@ -74,42 +88,69 @@ class TopBar(QToolBar):
         is_pausing: bool = False,
         reason: str,
         num_waiting: int = 0,
+        running: RunSummary | None = None,
     ) -> None:
-        """Makes the button Train or Stop; while a run goes on another takes the next one.
+        """Makes the button Train, Stop where the project's own run goes on, or "Add to queue"
+        where another project's does; while a run goes on another takes the next one.
 
         Args:
-            is_running: A run goes on.
+            is_running: A run of the open project goes on.
             is_stopping: Its stop was requested.
             is_pausing: Its pause was requested; it can still be stopped instead.
             reason: Why training cannot start, "" when it can; shown as the tooltip. The
                 button still takes clicks then, so that the reason can be looked at.
             num_waiting: Runs that wait for their turn.
+            running: That run; None where it is not listed yet.
         """
         self.is_running = is_running
         self._show_next(reason, num_waiting)
         self.train.setProperty("blocked", bool(reason) and not is_running)
         if is_running:
-            words = "Stopping…" if is_stopping else "Stop"
-            self.train.set_look(words, role="stop", icon="stop")
-            tip = "Ends the run after this step (Shift+F5). The weights are saved."
+            tip = f"Ends {quoted_name(running)} after this step (Shift+F5). The weights are saved."
             if is_pausing:
                 tip = f"The run is being paused. Stop ends it instead:\n{tip}"
+            self.train.set_look("Stopping…" if is_stopping else "Stop", role="stop", icon="stop")
         else:
-            self.train.set_look("Train", role="primary", icon="train")
-            tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
+            tip = self._show_start(reason, num_waiting)
         self._give_room()
         self.train.setEnabled(not is_stopping)
         self.train.setToolTip(plain_tip(tip))
+
+    def _show_start(self, reason: str, num_waiting: int) -> str:
+        """Makes the button one that starts a run, or lets it wait; returns its tooltip."""
+        ahead = self._ahead
+        words, icon = ("Train", "train") if ahead is None else ("Add to queue", "clock")
+        self.train.set_look(words, role="primary", icon=icon)
+        if reason:
+            return f"{reason}\nClick to see the problem."
+        is_free = ahead is None
+        return "Starts a run (F5)." if is_free else _queue_tip(quoted_name(ahead), num_waiting)
 
     def _show_next(self, reason: str, num_waiting: int) -> None:
         self.next.setVisible(self.is_running)
         self._next_words = f"Add to queue ({num_waiting})" if num_waiting else "Add to queue"
         self.next.setAccessibleName(self._next_words)
-        before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
-        tip = f"Queues this project; it trains when the current run has ended (F5).{before}"
+        tip = _queue_tip("the current run", num_waiting)
         self.next.setProperty("blocked", bool(reason))
         self.next.refresh_icon()
         self.next.setToolTip(plain_tip(f"{reason}\nClick to see the problem." if reason else tip))
+
+    def show_elsewhere(self, run: RunSummary | None, words: str) -> None:
+        """Shows the run of another project that goes on, and how far it is; None for none. Called
+        before `show_state`.
+        """
+        self._ahead = run
+        self.elsewhere.setVisible(run is not None)
+        if run is None:
+            return
+        self.elsewhere.set_look(words.replace("&", "&&"), role="", icon="chart")
+        tip = f"{quoted_name(run)} is being trained. Click to open its project with this run."
+        self.elsewhere.setToolTip(plain_tip(f"{words}\n{tip}"))
+        self.elsewhere.setAccessibleName(words)
+
+    def _on_elsewhere(self) -> None:
+        if self._ahead is not None:
+            self.run_wanted.emit(self._ahead.path)
 
     def _follow(self, action: QAction, icon: str) -> IconButton:
         result = IconButton(self._context.theme, icon, icon.title(), role="framed", size_px=16)
@@ -126,7 +167,8 @@ class TopBar(QToolBar):
     def _build(self) -> None:
         """Both ends share the room beside the switch alike, so that it is in the middle."""
         self._left = left = row(*self._history, STRETCH, spacing=8)
-        self._right = right = row(STRETCH, self.target, self.next, self.train, spacing=8)
+        parts = (self.elsewhere, self.target, self.next, self.train)
+        self._right = right = row(STRETCH, *parts, spacing=8)
         bar = QWidget()
         self._parts = row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
         bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -142,7 +184,8 @@ class TopBar(QToolBar):
         Where even that is too little, as with large text on a small screen, the words of the
         button that queues give way, then undo and redo, which the menu has too.
         """
-        self.target.setMinimumWidth(0)
+        for chip in (self.target, self.elsewhere):
+            chip.setMinimumWidth(0)
         for words, has_history in ((self._next_words, True), ("", True), ("", False)):
             self.next.setText(words)
             for part in self._history:
@@ -151,9 +194,13 @@ class TopBar(QToolBar):
             # Words that would move the switch when a run starts give way first.
             if not self.isVisible() or (spare >= 0 and (beside >= 0 or not words)):
                 break
-        least, whole = self.target.minimumSizeHint().width(), self.target.sizeHint().width()
-        room = min(spare, beside) if beside >= 0 else spare
-        self.target.setMinimumWidth(min(whole, least + max(0, room)))
+        room = max(0, min(spare, beside) if beside >= 0 else spare)
+        for chip in (self.elsewhere, self.target):
+            if chip is self.elsewhere and self._ahead is None:
+                continue
+            least, whole = chip.minimumSizeHint().width(), chip.sizeHint().width()
+            chip.setMinimumWidth(min(whole, least + room))
+            room = max(0, room - (whole - least))
 
     def _spare_px(self) -> tuple[int, int]:
         """What the least widths of all parts leave; and of the right ones, while the switch is in
@@ -189,3 +236,8 @@ class TopBar(QToolBar):
         tip = "\n".join(filter(None, (f"Target: {spec.title}. {what}", words)))
         self.target.setToolTip(plain_tip(tip))
         self.target.setAccessibleName(f"Target: {label}, {words or what}")
+
+
+def _queue_tip(ahead: str, num_waiting: int) -> str:
+    before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
+    return f"Queues this project; it trains when {ahead} has ended (F5).{before}"

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from workbench.client.run_follower import RunFollower
 from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import SaveError, WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.run_text import chip_words, quoted_name
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.kit.messages import ask_choice, error_text
 from workbench.gui.train.exporting.action import ExportAction
@@ -67,6 +70,8 @@ class RunController(QObject):
         self._check = check
         self._is_asking = False
         self._alike = ""
+        self._away: RunFollower | None = None
+        self._away_words = ""
         self._document = context.document
         self._library = context.library
         self._export = ExportAction(context.theme, context.measurer, window)
@@ -76,41 +81,86 @@ class RunController(QObject):
         self._report.said.connect(self.said)
         self._window = window
         document, library = self._document, self._library
+        library.runs_changed.connect(self._follow_elsewhere)
+        library.project_changed.connect(self._follow_elsewhere)
         for news in (
             check.changed,
             library.current_changed,
             library.outcome_changed,
             library.runs_changed,
             library.run_started,
+            library.project_changed,
             document.analysis_changed,
             document.project_replaced,
         ):
             news.connect(self.changed)
         library.run_started.connect(self.started)
         # The state of a run that is resumed is no longer what was said at its end.
-        library.run_started.connect(lambda _path: self.said.emit("Training process started."))
+        library.run_started.connect(
+            lambda path: self._say_of(path, "the training process has started.")
+        )
         library.asked_changed.connect(self._on_asked_changed)
         library.run_queued.connect(self._on_queued)
-        library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
+        library.run_ended.connect(lambda path, outcome: self._say_of(path, outcome.sentence()))
         library.failed.connect(self._on_failed)
         library.place_unknown.connect(self._ask_place)
         library.room_short.connect(self._ask_room)
 
     @property
     def is_running(self) -> bool:
-        """A run trains, or one is being started."""
+        """A run of the open project trains, or one is being started."""
         return self._is_asking or self._library.is_starting or self.running is not None
 
     @property
     def running(self) -> Path | None:
-        """The run that trains: the current one if it does, else the newest that does."""
+        """The run of the open project that trains: the current one if it does, else the newest."""
+        return next((path for path in self._training() if self._is_own(path)), None)
+
+    @property
+    def elsewhere(self) -> RunSummary | None:
+        """The run of another project that trains; None while there is none."""
+        others = (path for path in self._training() if not self._is_own(path))
+        return next((run for run in map(self._library.summary, others) if run is not None), None)
+
+    @property
+    def elsewhere_words(self) -> str:
+        """How far that is: "Flowers: epoch 2 of 3"; "" while there is none."""
+        run = self.elsewhere
+        if run is None:
+            return ""
+        follower = self._library.follower(run.path)
+        return chip_words(run, follower.history if follower is not None else None)
+
+    def _follow_elsewhere(self) -> None:
+        run = self.elsewhere
+        follower = self._library.follower(run.path) if run is not None else None
+        if follower is self._away:
+            return
+        if self._away is not None and shiboken6.isValid(self._away):
+            self._away.events_arrived.disconnect(self._on_elsewhere_events)
+        self._away = follower
+        if follower is not None:
+            follower.events_arrived.connect(self._on_elsewhere_events)
+
+    def _on_elsewhere_events(self, _events: object) -> None:
+        before, self._away_words = self._away_words, self.elsewhere_words
+        if self._away_words != before:
+            self.changed.emit()
+
+    def _training(self) -> list[Path]:
+        """Runs of any project that train, the current one first."""
         current = self._library.current
-        if current is not None and current.outcome is not None and _trains(current.outcome.kind):
-            return current.run.path
+        path = current.run.path if current is not None else None
+        known = current.outcome if current is not None else None
         # What the list says of the current one may be out of date.
-        current_path = current.run.path if current is not None else None
-        running = (run.path for run in self._library.runs if _trains(run.outcome))
-        return next((path for path in running if path != current_path), None)
+        runs = self._library.runs
+        listed = [run.path for run in runs if _trains(run.outcome) and run.path != path]
+        is_current = path is not None and known is not None and _trains(known.kind)
+        return [path, *listed] if is_current and path is not None else listed
+
+    def _is_own(self, path: Path) -> bool:
+        run = self._library.summary(path)
+        return run is None or self._library.is_own(run)  # one that was just started is not listed
 
     @property
     def is_stopping(self) -> bool:
@@ -152,7 +202,8 @@ class RunController(QObject):
         if self._is_asking:
             return
         document = self._document
-        asked = _Asked(document.project, document.path, initial, wait=self.is_running)
+        wait = self.is_running or self.elsewhere is not None
+        asked = _Asked(document.project, document.path, initial, wait=wait)
         self._is_asking = True
         self._check.ask(lambda problem: self._on_asked(asked, problem))
         self.said.emit("Starting the training process…")
@@ -232,13 +283,13 @@ class RunController(QObject):
             again()
 
     def stop(self) -> None:
-        """Requests a stop of the run that trains; its weights are kept."""
+        """Requests a stop of the project's run that trains; its weights are kept."""
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.stop(running)
 
     def pause(self) -> None:
-        """Requests that the run that trains keeps all of its state and ends, to be resumed."""
+        """Requests that the project's run that trains keeps its state and ends, to be resumed."""
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.pause(running)
@@ -247,15 +298,18 @@ class RunController(QObject):
         """Asks what becomes of an export, and of a run that goes on, while the window closes."""
         if not self._export.may_close():
             return False
-        if not self.is_running:
+        elsewhere = self.elsewhere
+        running = self.running or (elsewhere.path if elsewhere is not None else None)
+        if running is None and not self.is_running:
             return True
         choices = ("Keep training", "Pause", "Stop and save weights", "Cancel")
         words = (
             "Training can continue in the background; curves and weights are there when "
             "Workbench is opened again. A paused run can be resumed later."
         )
-        answer = ask_choice(self._window, "A model is being trained.", words, choices)
-        running = self.running
+        name = self._named(running) if running is not None else "a run"
+        what = f"{name[:1].upper()}{name[1:]} is being trained."
+        answer = ask_choice(self._window, what, words, choices)
         end = {1: self._library.pause, 2: self._library.stop}.get(answer)
         if running is not None and end is not None:
             end(running)
@@ -289,16 +343,27 @@ class RunController(QObject):
         return self._library.summary(path) if path is not None else None
 
     def _on_asked_changed(self, path: str) -> None:
+        name = self._named(path)
         if self._library.is_pausing(Path(path)):
-            self.said.emit("Pausing… A checkpoint is saved; the run can be resumed.")
+            self.said.emit(f"Pausing {name}… A checkpoint is saved; the run can be resumed.")
         else:
-            self.said.emit("Stopping… The weights are saved after the current step.")
+            self.said.emit(f"Stopping {name}… The weights are saved after the current step.")
         self.changed.emit()
 
     def _on_queued(self, _path: str) -> None:
         words = f" It is identical to run {self._alike}." if self._alike else ""
-        self.said.emit(f"Run queued; it starts automatically.{words}")
+        ahead = self.running or (self.elsewhere.path if self.elsewhere is not None else None)
+        when = f"when {self._named(ahead)} has ended" if ahead is not None else "automatically"
+        self.said.emit(f"Run queued; it starts {when}.{words}")
         self.changed.emit()
+
+    def _named(self, path: Path | str) -> str:
+        return quoted_name(self._library.summary(Path(path)))
+
+    def _say_of(self, path: str, words: str) -> None:
+        """A sentence about a run, which need not be one of the open project."""
+        name = self._named(path)
+        self.said.emit(f"{name[:1].upper()}{name[1:]}: {words[:1].lower()}{words[1:]}")
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))

@@ -116,8 +116,8 @@ class TrainView(QMainWindow):
     def _connect(self) -> None:
         library, header, trouble = self._library, self.header, self.trouble
         presses: tuple[tuple[QPushButton, Callable[[Path], None]], ...] = (
-            (header.stop, library.stop),
-            (header.pause, library.pause),
+            (header.stop, self.actions_of_runs.end),
+            (header.pause, lambda path: self.actions_of_runs.end(path, is_pause=True)),
             (header.resume, self._resume),
             (trouble.resume, self._resume),
             (header.skip, library.skip),

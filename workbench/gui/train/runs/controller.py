@@ -16,6 +16,7 @@ from workbench.core.projects.project import HERE, Project
 from workbench.core.training.longer import LongerTraining
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.project_runs import may_end
 from workbench.gui.kit.file_dialogs import open_folder
 from workbench.gui.kit.messages import ask_text, make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
@@ -59,8 +60,8 @@ class RunActions(QObject):
         self._report_action.said.connect(self.said)
         library = context.library
         self._actions: dict[str, Callable[[Runs], None]] = {
-            "pause": lambda runs: library.pause(runs[0].path),
-            "stop": lambda runs: library.stop(runs[0].path),
+            "pause": lambda runs: self.end(runs[0].path, is_pause=True),
+            "stop": lambda runs: self.end(runs[0].path),
             "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
             "train_longer": lambda runs: self.train_longer(runs[0].path),
             "attach": lambda runs: library.attach(runs[0].path),
@@ -97,6 +98,11 @@ class RunActions(QObject):
             self._export_curves(runs[0], detail)
         else:
             self._actions[key](runs)
+
+    def end(self, path: Path, *, is_pause: bool = False) -> None:
+        """Requests that a run stops, or pauses; asks first where it is another project's."""
+        if may_end(self._library, path, self._window, is_pause=is_pause):
+            (self._library.pause if is_pause else self._library.stop)(path)
 
     def retry(self, path: Path, changes: Mapping[str, object]) -> None:
         """Trains a run's project once more, as a new run, with other recipe values."""
