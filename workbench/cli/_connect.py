@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from workbench.cli._output import prompt
 from workbench.core.projects.project import Choice
 from workbench.runs.places import UnknownPlaceError, check_known, remember
 
@@ -38,5 +39,4 @@ def agree_on(arguments: argparse.Namespace, *choices: Choice) -> None:
 def _says_yes(arguments: argparse.Namespace, error: UnknownPlaceError) -> bool:
     if getattr(arguments, "json", False) or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    print(f"{error.what} It came with a file. [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
+    return prompt(f"{error.what} It came with a file.").casefold() in {"y", "yes"}

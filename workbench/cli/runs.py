@@ -172,9 +172,8 @@ def _show(arguments: argparse.Namespace) -> None:
         plain = msgspec.to_builtins(summary, enc_hook=str)
         print_json({**plain, "resumes": outcome.resumes})
         return
-    print_line("  ".join(_row(summary, runs_home())))
-    for words in filter(None, (outcome.sentence(), outcome.resumes)):
-        print_line(words)
+    row = "  ".join(_row(summary, runs_home()))
+    print_text(row, *filter(None, (outcome.sentence(), outcome.resumes)))
 
 
 def _skip(arguments: argparse.Namespace) -> None:
