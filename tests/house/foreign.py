@@ -38,7 +38,7 @@ _ALONE = "it imports nothing of Workbench, and looks at what it has opened"
 _KERNEL = "a file of the kernel"
 
 ALLOWED = {
-    "core/storage/foreign_file.py: open_foreign": _ROUTINE,
+    "core/storage/foreign_file.py: open_descriptor": _ROUTINE,
     "core/storage/own_file.py: open_own": _WRITING,
     "core/storage/own_file.py: replace_own": _WRITING,
     "core/storage/save.py: _flush_tree": _SCRATCH,

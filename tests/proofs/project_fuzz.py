@@ -49,10 +49,10 @@ def mutated_texts(num_cases: int, seed: int) -> Iterator[str]:
         if rng.random() < 0.7:
             plain = json.loads(text)
             for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-                _mutate_value(plain, rng)
+                mutate_value(plain, rng)
             text = json.dumps(plain)
         if rng.random() < 0.4:
-            text = _mutate_text(text, rng)
+            text = mutate_text(text, rng)
         yield text
 
 
@@ -70,7 +70,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _mutate_value(plain: Any, rng: random.Random) -> None:
+def mutate_value(plain: Any, rng: random.Random) -> None:
     places = _places(plain)
     if not places:
         return
@@ -92,7 +92,7 @@ def _mutate_value(plain: Any, rng: random.Random) -> None:
         container[key] = copy.deepcopy(rng.choice(HOSTILE_VALUES))
 
 
-def _mutate_text(text: str, rng: random.Random) -> str:
+def mutate_text(text: str, rng: random.Random) -> str:
     at = rng.randrange(len(text) + 1)
     choice = rng.randrange(4)
     if choice == 0:

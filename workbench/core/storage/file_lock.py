@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from workbench.core.storage.foreign_file import open_foreign
+from workbench.core.storage.foreign_file import open_descriptor
 from workbench.core.storage.own_file import open_own
 
 
@@ -50,15 +50,17 @@ def is_locked(path: str | Path) -> bool:
     """True while some process holds the lock.
 
     Raises:
-        OSError: it cannot be determined: the file is not there, no regular file or not ours to
-            read (a link is not followed), or its file system has no locks.
+        OSError: it cannot be determined: nothing is there, it is neither a regular file nor a folder,
+            or not ours to read (a link is not followed), or its file system has no locks.
     """
-    with open_foreign(path, follows_links=False) as file:
-        try:
-            # Shared: two that ask at once do not mistake each other for the holder.
-            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    descriptor = open_descriptor(path, follows_links=False, takes_folders=True)
+    try:
+        # Shared: two that ask at once do not mistake each other for the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
     return False
 
 

@@ -29,19 +29,32 @@ def open_foreign(path: str | Path, *, follows_links: bool = True) -> io.Buffered
         OSError: there is none, it is something else than a regular file, or a link although
             `follows_links` is False.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = open_descriptor(path, follows_links=follows_links)
     try:
-        # Before it is opened: opening alone may move a tape, or wake a process behind a pipe.
-        _check_kind(path, os.stat(path, follow_symlinks=follows_links))  # noqa: PTH116 - both kinds
-        descriptor = os.open(path, flags | (0 if follows_links else os.O_NOFOLLOW))
-    except ValueError as error:  # a name with a zero character
-        raise OSError(errno.EINVAL, str(error), str(path)) from error
-    try:
-        _check_kind(path, os.fstat(descriptor))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def open_descriptor(
+    path: str | Path, *, follows_links: bool = True, takes_folders: bool = False
+) -> int:
+    """As `open_foreign`; the descriptor, of a folder too where `takes_folders`."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        # Before it is opened: opening alone may move a tape, or wake a process behind a pipe.
+        info = os.stat(path, follow_symlinks=follows_links)  # noqa: PTH116 - both kinds of path
+        _check_kind(path, info, takes_folders=takes_folders)
+        descriptor = os.open(path, flags | (0 if follows_links else os.O_NOFOLLOW))
+    except ValueError as error:  # a name with a zero character
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
+    try:
+        _check_kind(path, os.fstat(descriptor), takes_folders=takes_folders)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def open_foreign_text(path: str | Path) -> io.TextIOWrapper:
@@ -68,10 +81,11 @@ def size_of(file: io.BufferedReader) -> int:
     return os.fstat(file.fileno()).st_size
 
 
-def _check_kind(path: str | Path, info: os.stat_result) -> None:
+def _check_kind(path: str | Path, info: os.stat_result, *, takes_folders: bool) -> None:
     if stat.S_ISDIR(info.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
-    if not stat.S_ISREG(info.st_mode):
+        if not takes_folders:
+            raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
+    elif not stat.S_ISREG(info.st_mode):
         words = "it is a link" if stat.S_ISLNK(info.st_mode) else "it is not a regular file"
         raise OSError(errno.EINVAL, words, str(path))
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from workbench.core.specs import Inference, Option
 from workbench.core.storage.foreign_file import open_foreign
@@ -18,7 +19,10 @@ from workbench.pictures.encodings import find_encoding
 from workbench.pictures.listed.given import DELIMITERS, ENCODINGS, Given
 
 MAX_BYTES = 256 * 2**20
-MAX_ROWS = 5_000_000
+MAX_ROWS = 2_000_000
+MAX_COLUMNS = 1_024
+MAX_CELLS = 40_000_000
+MAX_ROW_CHARACTERS = 1 << 20
 _LOOKED_AT = 50  # lines by which the delimiter is found
 _SAMPLE_BYTES = 1 << 16
 _ZIP = b"PK\x03\x04"
@@ -52,6 +56,7 @@ def read_lines(path: Path, given: Given) -> Lines:
         DatasetError: the file cannot be read, is no text, or is too large.
     """
     text, inferences = _text(path, given)
+    _refuse_long_lines(text, path)
     text, delimiter = _announced(text)
     named = DELIMITERS[given.delimiter]
     kept, num_comments = _without_comments(text, named or delimiter)
@@ -274,17 +279,66 @@ def _is_regular(text: str, delimiter: str) -> bool:
     return True
 
 
+class _RowLines:
+    """The lines of a text, of which one row has no more than a row may have: a quoted cell may go
+    over many.
+    """
+
+    def __init__(self, text: str, path: Path) -> None:
+        self._source = io.StringIO(text, newline="")
+        self._path = path
+        self._size = 0
+
+    def begin_row(self) -> None:
+        """The next line belongs to another row."""
+        self._size = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._source)
+        self._size += len(line)
+        if self._size > MAX_ROW_CHARACTERS:
+            raise _long_row(self._path)
+        return line
+
+
+def _refuse_long_lines(text: str, path: Path) -> None:
+    """Before anything is made of them: a line of commas would become as many cells."""
+    start = 0
+    while len(text) - start > MAX_ROW_CHARACTERS:
+        end = start + MAX_ROW_CHARACTERS
+        found = max(text.rfind("\n", start, end), text.rfind("\r", start, end))
+        if found < start:
+            raise _long_row(path)
+        start = found + 1
+
+
+def _long_row(path: Path) -> DatasetError:
+    most = f"{MAX_ROW_CHARACTERS:,} characters"
+    return refused(path, f"a line of more than {most}", f"lines of at most {most}")
+
+
 def _lines(text: str, delimiter: str, path: Path) -> list[Line]:
     """The lines that hold anything."""
-    source = io.StringIO(text, newline="")
+    source = _RowLines(text, path)
     reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
     found: list[Line] = []
+    num_cells = 0
     try:
         for row in reader:
+            source.begin_row()
             if any(cell.strip() for cell in row):
                 found.append((reader.line_num, [cell.strip() for cell in row]))
-            if len(found) > MAX_ROWS:
-                raise refused(path, f"more than {MAX_ROWS:,} rows", f"at most {MAX_ROWS:,} rows")
+                num_cells += len(row)
+            for number, most, what in (
+                (len(found), MAX_ROWS, "rows"),
+                (len(row), MAX_COLUMNS, f"columns (line {reader.line_num:,})"),
+                (num_cells, MAX_CELLS, "cells"),
+            ):
+                if number > most:
+                    raise refused(path, f"more than {most:,} {what}", f"at most {most:,} {what}")
     except csv.Error as error:
         raise refused(path, f"line {reader.line_num}: {error}") from None
     if not found:

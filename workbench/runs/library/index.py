@@ -72,7 +72,7 @@ def list_runs(home: Path | None = None) -> list[RunSummary]:
         elif line.summary.path != run.path:  # the home has been moved
             line = _Line(stamp, msgspec.structs.replace(line.summary, path=run.path, name=name))
         found.append(line.summary)
-        if line.summary.is_over and is_settled:
+        if line.summary.is_over and line.summary.is_readable and is_settled:
             new[name] = line
     if new != old:
         _write_index(home, new)

@@ -6,6 +6,7 @@ Of a run that has finished only the end of the log is read.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,14 +19,13 @@ from workbench.core.projects.migrations import PROJECT_VERSION
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project
 from workbench.core.storage.file_tail import tail_bytes
-from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.errors import ProjectFileError, RunFolderError
+from workbench.errors import ProjectFileError, WorkbenchError
 from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link, read_remote
-from workbench.runs.log.event_log import decode_line
+from workbench.runs.log.event_log import complete_lines, decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.scores import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
@@ -83,6 +83,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         can_train_longer: It is completed, and more epochs can follow.
         can_move: It can go on at another target, this computer included.
         on: The other computer that it is or was trained by; "" for this one.
+        is_readable: False where its files are damaged; `words` has the reason then.
         queue_place: 1 for the next of the waiting runs, 2, ...; 0 for one that does not wait.
         series: The cross-validation or sweep that it is of; "" for none.
         is_of_sweep: That is a sweep.
@@ -126,6 +127,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     queue_place: int = 0
     series: str = ""
     is_of_sweep: bool = False
+    is_readable: bool = True
 
     @property
     def is_over(self) -> bool:
@@ -134,11 +136,38 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def summarise(run: RunFolder) -> RunSummary | None:
-    """The figures of one run, from its files; None when the folder is not a readable run."""
-    try:
-        request = run.request()
-    except RunFolderError:
+    """The figures of one run, from its files; None when the folder is no run. Never fails: one
+    whose files have anything in them has a line with the reason, and the others have theirs.
+    """
+    if not os.path.lexists(run.request_path):
         return None
+    try:
+        return _summary(run)
+    except WorkbenchError as error:
+        return _unreadable(run, f"{error.what} {error.received}".strip())
+    except Exception as error:  # noqa: BLE001 - of files that may come from elsewhere
+        return _unreadable(run, f"{type(error).__name__}: {error}")
+
+
+def _unreadable(run: RunFolder, reason: str) -> RunSummary:
+    try:
+        created = run.path.stat().st_mtime
+    except OSError:
+        created = 0.0
+    return RunSummary(
+        path=run.path,
+        name=run.name,
+        title=run.name,
+        label=run.name,
+        outcome="failed",
+        words=f"Cannot be read: {reason[:200]}",
+        created=created,
+        is_readable=False,
+    )
+
+
+def _summary(run: RunFolder) -> RunSummary:
+    request = run.request()
     notes = read_notes(run)
     place = num_before(run) + 1 if is_waiting(run) else 0
     history = summary_history(run.events_path)
@@ -285,16 +314,10 @@ def summary_events(path: Path) -> Iterator[RunEvent]:
     and the last one, of any kind: a trainer that logs anything has gone on after a finish.
     """
     last = b""
-    try:
-        with open_foreign(path) as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break  # still being written
-                last = line
-                if line.startswith(_SUMMARY_TAGS) and (event := decode_line(line)) is not None:
-                    yield event
-    except OSError:
-        return
+    for line in complete_lines(path):
+        last = line
+        if line.startswith(_SUMMARY_TAGS) and (event := decode_line(line)) is not None:
+            yield event
     if not last.startswith(_SUMMARY_TAGS) and (event := decode_line(last)) is not None:
         yield event
 

@@ -22,6 +22,8 @@ MAX_CLASSES = 256
 """Above it no matrices are counted or kept: 1,000 epochs of them would be more than 256 MiB."""
 
 NAME = "confusions.bin"
+_MOST_EPOCHS = 100_000
+_MOST_BYTES = 512 * 1024 * 1024
 _MAGIC = b"WBCONF1\n"
 _HEADER_BYTES = len(_MAGIC) + 4
 
@@ -122,7 +124,8 @@ def _num_classes(path: Path) -> int | None:
 
 
 def _num_epochs(path: Path, classes: int) -> int:
-    return max(0, path.stat().st_size - _HEADER_BYTES) // _record_bytes(classes)
+    size = min(path.stat().st_size, _MOST_BYTES)
+    return min(_MOST_EPOCHS, max(0, size - _HEADER_BYTES) // _record_bytes(classes))
 
 
 def _record_bytes(classes: int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import binascii
 import contextlib
 import errno
+import io
 import os
 import re
 import threading
@@ -43,7 +44,11 @@ LINE_LIMIT = 64 * 1024
 LONGEST_LINE = 4 * 1024 * 1024
 """Room for 10,000 names of classes of 100 characters each; readers keep no more of a line."""
 
+MOST_LOG_BYTES = 512 * 1024 * 1024
+"""What is read of a log: the steps of some 10 million batches."""
+
 _CHUNK = 1 << 20
+_WHOLE_BYTES = 64 * 1024 * 1024
 _HEAD_BYTES = LONGEST_LINE + (1 << 20)
 _MAX_LOG_TEXT = 8_000
 _MAX_WARNINGS = 20
@@ -257,6 +262,9 @@ class EventReader:
     def _fill(self) -> bool:
         try:
             with open_foreign(self._path) as file:
+                if self._offset >= MOST_LOG_BYTES:
+                    self._warn_of_the_rest()
+                    return False
                 if size_of(file) < self._offset:
                     self._warn("the log became shorter")
                     self._offset, self._rest = 0, b""
@@ -287,6 +295,11 @@ class EventReader:
             self._warn(f"events {self.last_seq + 1} to {event.seq - 1} are missing")
         self.last_seq = event.seq
         return event
+
+    def _warn_of_the_rest(self) -> None:
+        words = f"what follows the first {MOST_LOG_BYTES:,} bytes is not read"
+        if words not in self.warnings:
+            self._warn(words)
 
     def _warn(self, words: str) -> None:
         self.num_bad_lines += 1
@@ -319,6 +332,31 @@ def _decode_checked(line: bytes) -> RunEvent:
         if found is None or int(found[2], 16) != _checksum(found[1]):
             raise msgspec.DecodeError("its checksum does not match")
     return _decoder.decode(line)
+
+
+def complete_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a log with their ends, for who needs few of them; of a very long one those of
+    its first and last 32 MiB. A line of more than LONGEST_LINE, or still being written, is none.
+    """
+    with contextlib.suppress(OSError), open_foreign(path) as file:
+        size, half = size_of(file), _WHOLE_BYTES // 2
+        if size <= _WHOLE_BYTES:
+            yield from _lines_up_to(file, size)
+            return
+        yield from _lines_up_to(file, half)
+        file.seek(size - half)
+        file.readline(half)  # a part of one
+        yield from _lines_up_to(file, size)
+
+
+def _lines_up_to(file: io.BufferedReader, end: int) -> Iterator[bytes]:
+    place, is_part = file.tell(), False
+    while place < end and (line := file.readline(min(LONGEST_LINE, end - place))):
+        place += len(line)
+        is_whole = line.endswith(b"\n")
+        if is_whole and not is_part:
+            yield line
+        is_part = not is_whole
 
 
 def first_of(path: Path, kind: type[E]) -> E | None:

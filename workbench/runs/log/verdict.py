@@ -9,10 +9,9 @@ from pathlib import Path
 
 from workbench.coach import all_coach_rules
 from workbench.core.coach.advice import verdict_on
-from workbench.core.storage.foreign_file import open_foreign
 from workbench.protocol.events import DataReady, EpochFinished, RunStarted
 from workbench.runs.log.epoch_record import record_of_epochs
-from workbench.runs.log.event_log import decode_line
+from workbench.runs.log.event_log import complete_lines, decode_line
 
 _TAGS = tuple(
     f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "data_ready")
@@ -32,16 +31,12 @@ def logged_verdict(path: Path) -> str:
     """
     data: DataReady | None = None
     epochs: list[EpochFinished] = []
-    try:
-        with open_foreign(path) as file:
-            for line in file:
-                event = decode_line(line) if line.startswith(_TAGS) else None
-                if isinstance(event, DataReady):
-                    data = event
-                elif isinstance(event, EpochFinished):
-                    epochs = [epoch for epoch in epochs if epoch.epoch < event.epoch] + [event]
-                elif isinstance(event, RunStarted) and event.resumed_at_step is not None:
-                    epochs = [epoch for epoch in epochs if epoch.step <= event.resumed_at_step]
-    except OSError:
-        return ""
+    for line in complete_lines(path):
+        event = decode_line(line) if line.startswith(_TAGS) else None
+        if isinstance(event, DataReady):
+            data = event
+        elif isinstance(event, EpochFinished):
+            epochs = [epoch for epoch in epochs if epoch.epoch < event.epoch] + [event]
+        elif isinstance(event, RunStarted) and event.resumed_at_step is not None:
+            epochs = [epoch for epoch in epochs if epoch.step <= event.resumed_at_step]
     return verdict(epochs, data)
