@@ -103,7 +103,10 @@ def test_stopping_a_run_that_nobody_is_connected_to_connects_to_it(brought, monk
     brought.end()
     started = []
     monkeypatch.setattr("workbench.cli.stop.reattach", lambda run: started.append(run.path))
-    assert main(["stop", str(brought.path)]) == 0
+    assert main(["stop", str(brought.path)]) == 4  # nobody has agreed to connect to it
+    assert "--connect" in capsys.readouterr().err
+    assert started == []
+    assert main(["stop", str(brought.path), "--connect"]) == 0
     assert (started, mirror_command_of(brought.folder)) == ([brought.path], "stop")
     assert "connecting" in capsys.readouterr().err
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.pictures.folders import tree, without_undo
-from workbench.pictures.sorting import read_undo, undo
+from tests.sealed_sorting import read_undo, undo
 
 _MOVE = """
 import sys
 from pathlib import Path
-from workbench.pictures.sorting import carry_out, make_plan
+from tests.sealed_sorting import carry_out, make_plan
 photos, out = map(Path, sys.argv[1:])
 plan = make_plan([(str(each), "rose") for each in sorted(photos.iterdir())], out)
 print("planned", flush=True)
@@ -48,7 +48,7 @@ def test_killed_while_it_moves_nothing_is_lost_and_undo_restores_all(tmp_path, n
 _KILLED_IN_A_COPY = """
 import os, signal, sys
 from pathlib import Path
-from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
+from tests.sealed_sorting import carry_out, make_plan, place, read_undo, undo
 
 def kill(*args):
     os.kill(os.getpid(), signal.SIGKILL)

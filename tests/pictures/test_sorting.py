@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.pictures.folders import tree, without_undo
+from tests.sealed_sorting import carry_out, make_plan, place, read_undo, undo
 from workbench.errors import InputError, LinkFoundError, SaveError, UsageError
-from workbench.pictures.sorting import carry_out, make_plan, place, read_undo, undo
 from workbench.pictures.sorting import plan as planning
 from workbench.pictures.sorting.plan import folder_name
 from workbench.pictures.sorting.words import (

@@ -13,6 +13,7 @@ from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
 from workbench.pictures.sorting import Plan, Sorted, carry_out, make_plan
 from workbench.pictures.sorting.words import plan_notes, sorted_words
+from workbench.runs.seal import undo_key
 
 _MOST_NAMED = 20
 """Images that a report for people names; that for programs names all."""
@@ -92,7 +93,7 @@ class Sorting:
             return
         verb = "Move" if self._is_move else "Copy"
         if is_wanted(self._arguments, f"{verb} {plural(len(plan.placements), 'image')}?"):
-            self._report_done(carry_out(plan, is_move=self._is_move))
+            self._report_done(carry_out(plan, is_move=self._is_move, sealer=undo_key))
 
     def _report_plan(self, plan: Plan) -> None:
         if self._arguments.json:

@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
         # The run mirror passes it on: a stop that waits for a connection costs hours of a TPU.
-        (request_pause if arguments.pause else request_stop)(folder, sender=_SENDER)
         agree_on(arguments, place_of(folder))
+        (request_pause if arguments.pause else request_stop)(folder, sender=_SENDER)
         reattach(folder)
         print_line(
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "

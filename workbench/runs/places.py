@@ -26,6 +26,7 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
 from workbench.datasets import all_datasets
 from workbench.errors import RunError, SaveError, os_errors_as
+from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.runs.link import read_remote
@@ -73,13 +74,15 @@ def place_of(run: RunFolder) -> Choice:
 
 
 def places_of(run: RunFolder) -> tuple[Choice, ...]:
-    """All that starting a run connects to, or another process of it does: where it is, its target
-    and its data set. Errors as of `place_of`.
+    """All that starting a run connects to: its target, or where it is on another computer, and its
+    data set. Errors as of `place_of`, RunError where the target is unknown.
 
     What its folder says of other machines (cluster.json) is not among it: that is used where it is
     sealed (`runs.seal`), and refused otherwise. Nor is link.json, which nothing connects by.
     """
     project = run.project()
+    if not is_remote(project.target):
+        return project.target, project.dataset
     found = (place_of(run), project.target, project.dataset)
     return tuple(one for number, one in enumerate(found) if one not in found[:number])
 

@@ -41,6 +41,14 @@ def is_sealed(mark: str, purpose: str, *parts: bytes) -> bool:
     )
 
 
+def undo_key(nonce: str) -> bytes:
+    """The user's key for an undo file (`pictures.sorting`); b"" where no key can be kept."""
+    try:
+        return bytes.fromhex(seal("undo", nonce.encode()))
+    except SaveError:
+        return b""
+
+
 def _mark(key: bytes, purpose: str, parts: tuple[bytes, ...]) -> str:
     digest = hmac.new(key, purpose.encode(), digestmod=hashlib.sha256)
     for part in parts:

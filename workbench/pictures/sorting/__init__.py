@@ -1,11 +1,12 @@
 """Images copied or moved into a folder for each class: planned first, then done, then undone.
 
     plan = make_plan(answers, Path("sorted"))      # changes nothing
-    done = carry_out(plan, is_move=True)           # writes an undo file beside the class folders
-    undo(read_undo(done.undo_file))
+    done = carry_out(plan, is_move=True, sealer=undo_key)   # an undo file beside the class folders
+    undo(read_undo(done.undo_file, sealer=undo_key))
 
 A file that is there already is never replaced, and a file that was changed meanwhile is never
-moved or deleted. What is done is in the undo file before it is done.
+moved or deleted. What is done is in the undo file before it is done. The file is sealed with the
+user's key (`runs.seal.undo_key`), as it decides what is written where.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, WorkbenchError, os_errors_as
 from workbench.pictures.sorting.place import copy_new, move_new
 from workbench.pictures.sorting.plan import Placement, Plan
-from workbench.pictures.sorting.undo_file import MadeFolder, Placed, UndoWriter
+from workbench.pictures.sorting.undo_file import MadeFolder, Placed, Sealer, UndoWriter
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -41,7 +41,11 @@ class Sorted:
 
 
 def carry_out(
-    plan: Plan, *, is_move: bool, progress: Callable[[int], bool] = lambda _: True
+    plan: Plan,
+    *,
+    is_move: bool,
+    sealer: Sealer,
+    progress: Callable[[int], bool] = lambda _: True,
 ) -> Sorted:
     """Copies or moves the images of a plan. What cannot be placed stays, and stops nothing. What
     ends it early once it has begun, as no room left on the disk, is in the answer.
@@ -49,6 +53,7 @@ def carry_out(
     Args:
         plan: What to do.
         is_move: Move, do not copy.
+        sealer: Gives the user's key for the undo file.
         progress: Called with the number of images so far; whether to go on.
 
     Raises:
@@ -59,7 +64,7 @@ def carry_out(
         plan.into.mkdir(parents=True, exist_ok=True)
     if not is_move:
         _refuse_full(plan)
-    with UndoWriter(plan.into, is_move=is_move) as undo:
+    with UndoWriter(plan.into, is_move=is_move, sealer=sealer) as undo:
         doing = _Doing(plan, undo, is_move=is_move)
         is_stopped, error = False, None
         try:

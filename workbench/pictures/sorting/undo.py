@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import SaveError, os_errors_as
+from workbench.pictures.sorting.foreign import why_not_foreign
 from workbench.pictures.sorting.place import move_new, new_part_name, only_keeps_name
-from workbench.pictures.sorting.undo_file import MadeFolder, Placed, read_lines
+from workbench.pictures.sorting.undo_file import MadeFolder, Placed, Sealer, read_lines
 
 _GONE = "is not there any more"
 
@@ -27,8 +28,9 @@ class Undo:
         path: The file.
         is_move: The images were moved, not copied.
         images: Those that were placed, in order.
-        folders: Names of those that were made.
+        folders: Names of those that were made; none of a foreign undo file.
         part: Name of a copy that a kill has left unfinished, in any of the folders; "" for none.
+        is_foreign: It was not written by this user on this computer, or changed since.
     """
 
     path: Path
@@ -36,6 +38,19 @@ class Undo:
     images: tuple[Placed, ...]
     folders: tuple[str, ...]
     part: str = ""
+    is_foreign: bool = True
+
+    def steps(self) -> list[tuple[str, str]]:
+        """(where it is, where it is put back to, or "" where it is deleted) of each image."""
+        return [
+            (str(self.path.parent / image.target), image.source if self.is_move else "")
+            for image in self.images
+        ]
+
+    def places(self) -> list[str]:
+        """The folders in which files appear or are deleted, in order."""
+        found = (os.path.dirname(to or at) for at, to in self.steps())  # noqa: PTH120 - many
+        return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -56,22 +71,23 @@ class Undone:
     is_complete: bool
 
 
-def read_undo(path: Path) -> Undo:
+def read_undo(path: Path, *, sealer: Sealer) -> Undo:
     """Reads an undo file; changes nothing. Raises InputError."""
-    header, lines = read_lines(path)
+    header, lines, is_sealed = read_lines(path, sealer)
     return Undo(
         path=path,
         is_move=header.is_move,
         images=tuple(line for line in lines if isinstance(line, Placed)),
-        folders=tuple(line.name for line in lines if isinstance(line, MadeFolder)),
-        part=header.part,
+        folders=tuple(line.name for line in lines if isinstance(line, MadeFolder)) * is_sealed,
+        part=header.part if is_sealed else "",
+        is_foreign=not is_sealed,
     )
 
 
 def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Undone:
     """Puts moved images back, deletes copies and removes the folders that were made, where they are
-    empty. What was changed or removed since is left alone. The undo file is deleted once nothing is
-    left to take back.
+    empty. What was changed or removed since is left alone, and so is what a foreign undo file may
+    not touch. The undo file is deleted once nothing is left to take back.
 
     Args:
         what: See `read_undo`.
@@ -88,7 +104,7 @@ def undo(what: Undo, *, progress: Callable[[int], bool] = lambda _: True) -> Und
             moved[str(target)] = image.source
             continue  # never placed, or taken back before
         try:
-            reason = _why_not(target, image) or _take_back(image, target, what)
+            reason = _why_not(target, image, what) or _take_back(image, target, what)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
         if reason:
@@ -118,7 +134,7 @@ def _is_free(target: Path, image: Placed, what: Undo) -> bool:
     return not os.path.lexists(target)
 
 
-def _why_not(target: Path, image: Placed) -> str:
+def _why_not(target: Path, image: Placed, what: Undo) -> str:
     """Why an image is left alone; "" where it is as it was placed."""
     if target.parent.is_symlink() or target.is_symlink():
         return "is a link"
@@ -128,7 +144,11 @@ def _why_not(target: Path, image: Placed) -> str:
         return _GONE
     is_same = found.st_size == image.num_bytes
     is_same = is_same and abs(found.st_mtime_ns - image.mtime_ns) <= _CLOCK_NS
-    return "" if is_same else "was changed"
+    if not is_same:
+        return "was changed"
+    if what.is_foreign:
+        return why_not_foreign(image.source, target, is_move=what.is_move)
+    return ""
 
 
 def _take_back(image: Placed, target: Path, what: Undo) -> str:

@@ -2,13 +2,21 @@
 
 It is beside the class folders, and names what is in them relative to itself: undoing changes
 nothing outside, but for putting images back where they were, and never replaces a file there.
+
+It may come from elsewhere, with images that it would put anywhere. Each line that was written here
+carries a keyed checksum of itself and of all lines before it; a file with any other line counts as
+foreign (`foreign.py`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import re
+import secrets
 import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -31,17 +39,22 @@ class UndoHeader(msgspec.Struct, frozen=True, kw_only=True):
         workbench_undo: Version of the format.
         is_move: The images were moved, not copied.
         part: Name of a copy that is not whole yet, in any of the folders; "" where none is.
+        nonce: What the key of this file is derived from; "" where it has none.
+        seal: See `Line`.
     """
 
     workbench_undo: int
     is_move: bool
     part: str = ""
+    nonce: str = ""
+    seal: str = ""
 
 
 class MadeFolder(msgspec.Struct, frozen=True, kw_only=True, tag="made_folder"):
     """A folder that was made; removed again where it is empty."""
 
     name: str
+    seal: str = ""
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
@@ -57,9 +70,34 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
     target: str
     num_bytes: int
     mtime_ns: int
+    seal: str = ""
 
 
 Line = MadeFolder | Placed
+"""`seal` of each is the keyed checksum of the line without it and of the lines before."""
+
+Sealer = Callable[[str], bytes]
+"""From the nonce of an undo file to the user's key for it; b"" where there is none."""
+
+
+class _Chain:
+    """The checksums of lines, one after the other; none without a key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key, self._last = key, b""
+
+    def mark(self, line: UndoHeader | Line) -> str:
+        """The checksum of the next line."""
+        if not self._key:
+            return ""
+        plain = msgspec.json.encode(msgspec.structs.replace(line, seal=""))
+        self._last = hmac.digest(self._key, self._last + plain, hashlib.sha256)
+        return self._last[:16].hex()
+
+    def fits(self, line: UndoHeader | Line) -> bool:
+        """Whether the next line carries its checksum."""
+        mark = self.mark(line)
+        return bool(mark) and hmac.compare_digest(mark.encode(), line.seal.encode())
 
 
 class UndoWriter:
@@ -74,11 +112,14 @@ class UndoWriter:
         SaveError: it cannot be written.
     """
 
-    def __init__(self, into: Path, *, is_move: bool) -> None:
+    def __init__(self, into: Path, *, is_move: bool, sealer: Sealer) -> None:
         with os_errors_as(SaveError, "The undo file cannot be written.", into):
             self.path, self._file = _new_file(into)
-        self.part = new_part_name()
-        self._write(UndoHeader(workbench_undo=_VERSION, is_move=is_move, part=self.part))
+        self.part, nonce = new_part_name(), secrets.token_hex(16)
+        self._chain = _Chain(sealer(nonce))
+        self._write(
+            UndoHeader(workbench_undo=_VERSION, is_move=is_move, part=self.part, nonce=nonce)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -91,7 +132,8 @@ class UndoWriter:
         self._write(line)
 
     def _write(self, value: UndoHeader | Line) -> None:
-        data = msgspec.json.encode(value) + b"\n"
+        sealed = msgspec.structs.replace(value, seal=self._chain.mark(value))
+        data = msgspec.json.encode(sealed) + b"\n"
         with os_errors_as(SaveError, "The undo file cannot be written.", self.path):
             while data:
                 data = data[os.write(self._file, data) :]
@@ -108,8 +150,9 @@ def _new_file(into: Path) -> tuple[Path, int]:
     raise AssertionError("there is a free number")
 
 
-def read_lines(path: Path) -> tuple[UndoHeader, list[Line]]:
-    """What an undo file says; a line that a kill has torn is left out.
+def read_lines(path: Path, sealer: Sealer) -> tuple[UndoHeader, list[Line], bool]:
+    """What an undo file says, and whether all of it was written by this user on this computer; a
+    line that a kill has torn is left out.
 
     Raises:
         InputError: it is no undo file, or names something outside of its folder.
@@ -128,7 +171,8 @@ def read_lines(path: Path) -> tuple[UndoHeader, list[Line]]:
     for line in rest:
         if not _is_valid(line):
             raise _not_one(path, f"a path that leads out of the folder: {line!r}"[:300])
-    return header, rest
+    chain = _Chain(sealer(header.nonce) if header.nonce else b"")
+    return header, rest, all(map(chain.fits, (header, *rest)))
 
 
 def _is_valid(line: Line) -> bool:

@@ -55,6 +55,23 @@ def undo_question(what: Undo) -> str:
     return f"Put {images} back?" if what.is_move else f"Delete {images} that were copied?"
 
 
+def foreign_words(what: Undo) -> str:
+    """What to know before a foreign undo file is followed: all folders that it names; "" for one of
+    one's own.
+    """
+    if not what.is_foreign:
+        return ""
+    verb = "put files into" if what.is_move else "delete files in"
+    rules = "Only pictures are moved, and no folder is made; hidden folders are left alone."
+    if not what.is_move:
+        rules = "Only copies whose original is there, with the same content, are deleted."
+    first = (
+        "This undo file was not written by you on this computer, or by an earlier version of "
+        f"Workbench. It would {verb}:"
+    )
+    return "\n".join([first, *what.places(), rules])
+
+
 def undone_words(what: Undo, done: Undone) -> str:
     """What was taken back, as in: 3 images put back. 1 image not put back."""
     words = f"{plural(done.num_done, 'image')} {_undo_verb(what)}."

@@ -25,12 +25,14 @@ from workbench.pictures.sorting import (
     undo,
 )
 from workbench.pictures.sorting.words import (
+    foreign_words,
     kept_words,
     plan_words,
     sorted_words,
     undo_question,
     undone_words,
 )
+from workbench.runs.seal import undo_key
 
 Answers = Callable[[], list[tuple[str, str]]]
 
@@ -97,7 +99,11 @@ class FolderSorter(QObject):
         """Asks whether the latest sorting is to be taken back."""
         path = self._undo_file
         if path is not None and not self.is_busy:
-            self._do("Reading the undo file", lambda: read_undo(path), self._on_undo_read)
+            self._do(
+                "Reading the undo file",
+                lambda: read_undo(path, sealer=undo_key),
+                self._on_undo_read,
+            )
 
     # steps -------------------------------------------------------------------------------
 
@@ -121,7 +127,7 @@ class FolderSorter(QObject):
 
     def _sort(self, plan: Plan, *, is_move: bool) -> Sorted:
         words = f"{'Moving' if is_move else 'Copying'} {{}} of {count(len(plan.placements))} images"
-        return carry_out(plan, is_move=is_move, progress=self._reporter(words))
+        return carry_out(plan, is_move=is_move, sealer=undo_key, progress=self._reporter(words))
 
     def _on_sorted(self, plan: Plan, done: Sorted, *, is_move: bool) -> None:
         self._set_undo(done.undo_file)
@@ -134,7 +140,7 @@ class FolderSorter(QObject):
 
     def _on_undo_read(self, what: Undo) -> None:
         verb = "Put back" if what.is_move else "Delete"
-        more = "What was changed since stays where it is."
+        more = foreign_words(what) or "What was changed since stays where it is."
         if ask_choice(self._widget, undo_question(what), more, (verb, "Cancel")) == 0:
             doing = "Putting back image" if what.is_move else "Deleting copy"
             work = lambda: undo(what, progress=self._reporter(doing + " {}"))  # noqa: E731
