@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.specs import ArrayPart, LoadContext, LoadedData
-from workbench.core.storage.own_file import refuse_link
+from workbench.core.storage.own_file import make_private, refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
@@ -141,7 +141,7 @@ def _open(path: Path) -> Entry | None:
 def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         remove_leftovers(path.parent, _TEMPORARY)
         temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=path.parent))
         facts = fill(temporary)

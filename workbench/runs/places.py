@@ -24,6 +24,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.datasets import all_datasets
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
@@ -101,7 +102,7 @@ def remember(target: Choice) -> None:
         return
     with _locked() as home:
         known = dict.fromkeys([*_read(), *addresses_of(target)])
-        save_json(home / _NAME, _KnownPlaces(list(known)))
+        save_json(home / _NAME, _KnownPlaces(list(known)), is_private=True)
 
 
 def forget(address: str) -> bool:
@@ -112,7 +113,7 @@ def forget(address: str) -> bool:
         return False
     with _locked() as home:
         left = [known for known in _read() if known != address]
-        save_json(home / _NAME, _KnownPlaces(left))
+        save_json(home / _NAME, _KnownPlaces(left), is_private=True)
     return True
 
 
@@ -122,7 +123,7 @@ def _locked() -> Iterator[Path]:
     home = data_home()
     what, fix = "The known addresses could not be saved.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(home)
         lock = take_lock(home / _LOCK_NAME)
     try:
         yield home

@@ -12,7 +12,7 @@ import hmac
 import os
 import secrets
 
-from workbench.core.storage.own_file import open_own
+from workbench.core.storage.own_file import make_private, open_own
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
@@ -57,7 +57,7 @@ def _make_key() -> bytes:
     path = data_home() / KEY_NAME
     what, fix = "The queue cannot be used.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, path, fix=fix):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         try:
             descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:  # another process was faster
