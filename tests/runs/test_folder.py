@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.library.find import find_model, open_run
+from workbench.runs.library.places import keep_place
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
+from workbench.runs.state.outside import remember_outside
 
 
 def test_the_homes_follow_the_variable(monkeypatch, tmp_path):
@@ -143,3 +147,20 @@ def test_a_cache_that_cannot_be_made_is_reported(tmp_path):
         made_cache(file / "cache")
     assert caught.value.where == str(file / "cache")
     assert Path(made_cache(tmp_path / "a" / "b")).is_dir()
+
+
+def test_runs_and_lists_of_files_are_for_this_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own"))
+    old = os.umask(0o022)
+    try:
+        inside = create_run(Project(title="A"))
+        outside = create_run(Project(title="B"), path=tmp_path / "elsewhere" / "run")
+        remember_outside(outside)
+        keep_place(data_home(), "id", "/home/a/b.workbench")
+    finally:
+        os.umask(old)
+    for folder in (tmp_path / "own", inside.path.parent, inside.path, outside.path):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+    lists = [path for path in (tmp_path / "own").iterdir() if path.suffix == ".json"]
+    assert len(lists) == 2
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in lists)

@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.assets import resource_path, resources_folder
 from workbench.core.specs import BackboneSpec, BundledWeights, DownloadedWeights
 from workbench.core.storage.foreign_file import open_foreign, read_foreign
+from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import save_bytes
 from workbench.downloads.download import Download, Progress, keras_folder
 from workbench.downloads.fetch import fetch, fetch_unknown
@@ -86,7 +87,7 @@ def fetch_weights(spec: BackboneSpec, ctx: Progress) -> Path:
 def _fetch_first(download: Download, path: Path, ctx: Progress, num_bytes: int) -> None:
     """Fetches a file whose checksum nobody publishes, and records the one it has."""
     with os_errors_as(DownloadError, "The download could not be stored.", path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
     new = path.with_name(f".{path.name}.new")
     fetch_unknown(download, new, ctx, max_bytes=_MOST_TIMES * num_bytes)
     save_bytes(_record_of(path), _file_checksum(new).encode() + b"\n")

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.core.specs import ArrayPart, LoadContext, LoadedData
 from workbench.core.storage.foreign_file import open_foreign, read_foreign
-from workbench.core.storage.own_file import refuse_link
+from workbench.core.storage.own_file import make_private, refuse_link
 from workbench.errors import DatasetError
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
@@ -151,7 +151,7 @@ def _mapped(path: Path) -> np.ndarray[Any, Any]:
 def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         remove_leftovers(path.parent, _TEMPORARY)
         temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=path.parent))
         facts = fill(temporary)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
 from workbench.core.storage.file_stamp import path_key
+from workbench.core.storage.own_file import make_private
 
 _ENDING = ".open"
 
@@ -36,7 +37,7 @@ class OpenMarks:
         self.release()
         mark = self._folder / f"{path_key(path)}.{self._token}{_ENDING}"
         with contextlib.suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._folder)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._lock, self._mark = os.open(mark, flags, 0o600), mark
             lock_descriptor(self._lock)

@@ -88,7 +88,7 @@ class RecoverySlot:
             self._problem = error.received
 
     def _open(self) -> None:
-        make_own_folder(self._folder, mode=0o700, parents=True)
+        make_own_folder(self._folder, parents=True)
         sweep_leftovers(self._folder)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._lock = os.open(self._lock_path, flags, 0o600)
@@ -204,7 +204,7 @@ def _put_away(path: Path) -> None:
     folder = path.parent / _DISCARDED
     with contextlib.suppress(OSError, LinkFoundError):
         refuse_link(path.parent)
-        make_own_folder(folder, mode=0o700)
+        make_own_folder(folder)
         path.rename(folder / f"{path.stem}-{time.time_ns()}{path.suffix}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import open_foreign
-from workbench.core.storage.own_file import open_own, refuse_link
+from workbench.core.storage.own_file import make_private, open_own, refuse_link
 from workbench.downloads.download import Download, Progress
 from workbench.downloads.transfer import Transfer, checksum_of, stored_in
 
@@ -32,7 +32,7 @@ def fetch(download: Download, folder: Path, ctx: Progress) -> Path:
     if found is not None:
         return found
     with stored_in(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         _remove_old_partials(folder)
         partial = folder / f"{PARTIAL_PREFIX}{download.checksum[:16]}"
         with _locked(partial, download, ctx) as descriptor:

@@ -19,7 +19,7 @@ import numpy as np
 from workbench.core.projects.data_edits import CONTENT_DIGITS
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part
 from workbench.core.storage.foreign_file import open_foreign, read_foreign
-from workbench.core.storage.own_file import refuse_link, replace_own
+from workbench.core.storage.own_file import make_private, refuse_link, replace_own
 from workbench.errors import LinkFoundError
 from workbench.pictures.steps import in_steps
 
@@ -162,7 +162,7 @@ class _Index:
         self.ids = {**{mark: self.ids[mark] for mark in kept}, **new}
         data = b"".join(mark + content for mark, content in self.ids.items())
         with contextlib.suppress(OSError, LinkFoundError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self._path.parent)
             replace_own(self._path, _MAGIC + hashlib.sha256(data).digest() + data)
             _forget_old(self._path.parent)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.core.specs import Shape
 from workbench.core.storage.foreign_file import open_foreign, read_foreign
-from workbench.core.storage.own_file import refuse_link, replace_own
+from workbench.core.storage.own_file import make_private, refuse_link, replace_own
 from workbench.errors import DatasetError, LinkFoundError
 from workbench.pictures.rows import UINT8, StoredRows
 
@@ -86,7 +86,7 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
     bad: BadRows = {}
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         remove_leftovers(path.parent, _TEMPORARY)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".npy", dir=path.parent)
         temporary = Path(name)
@@ -127,7 +127,7 @@ def has_room(folder: Path, needed: int) -> bool:
     """Whether `needed` bytes, and a little to work with, fit on the folder's disk; older
     pictures that were not used for a day make way.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     oldest_first = reversed(_by_last_use(folder))
     while shutil.disk_usage(folder).free < needed + SPARE_BYTES:
         oldest = next(oldest_first, None)
@@ -186,7 +186,7 @@ def write_checked(path: Path, bad: BadRows) -> None:
     name, the next run checks once more.
     """
     with contextlib.suppress(OSError, LinkFoundError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         replace_own(path, json.dumps(bad).encode())
 
 

@@ -48,6 +48,7 @@ from workbench.core.projects.project_file import project_text
 from workbench.core.storage.file_tail import tail_lines
 from workbench.core.storage.foreign_file import REQUEST_BYTES, SMALL_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import save_bytes
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
 from workbench.runs.extensions import (
@@ -297,7 +298,7 @@ def _exact_folder(path: Path) -> Path:
     path = path.absolute()
     check_own(path)
     with _making(path):
-        path.mkdir(parents=True, exist_ok=True)
+        make_private(path)
         is_empty = not any(path.iterdir())
     if not is_empty:
         raise RunFolderError(
@@ -317,7 +318,8 @@ def _new_folder(home: Path, title: str) -> Path:
         path = home / (stem if number == 1 else f"{stem}_{number}")
         with _making(path):
             try:
-                path.mkdir(parents=True)
+                make_private(path.parent)
+                path.mkdir(mode=0o700)
             except FileExistsError:
                 number += 1
             else:

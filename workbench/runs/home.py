@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from workbench.core.storage.own_file import refuse_link
+from workbench.core.storage.own_file import make_private, refuse_link
 from workbench.errors import SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.schema import Settings
@@ -55,5 +55,5 @@ def made_cache(folder: Path) -> str:
     if folder != cache_home():
         refuse_link(folder)
     with os_errors_as(SaveError, what, folder, fix=fix):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
     return str(folder)

@@ -14,6 +14,7 @@ import msgspec
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
 from workbench.core.storage.json_file import DAMAGED, read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.errors import RunError, os_errors_as
 
 NUMBERS_NAME = ".run-numbers"
@@ -59,7 +60,7 @@ def take_number(home: Path, project_id: str, known: dict[int, Path]) -> int:
     """Gives the next number of a project whose runs are `known`; raises SaveError, RunError."""
     fix = "Make the folder of runs writable."
     with os_errors_as(RunError, "The folder of runs cannot be written.", home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(home)
         lock = take_lock(home / _LOCK_NAME)
     try:
         path = home / NUMBERS_NAME

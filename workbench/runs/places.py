@@ -24,6 +24,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.datasets import all_datasets
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.runs.environment import is_remote
@@ -119,7 +120,8 @@ def remember(*targets: Choice) -> None:
         return
     with _locked() as home:
         new = [one for target in targets for one in addresses_of(target)]
-        save_json(home / _NAME, _KnownPlaces(list(dict.fromkeys([*_read(), *new]))))
+        known = dict.fromkeys([*_read(), *new])
+        save_json(home / _NAME, _KnownPlaces(list(known)), is_private=True)
 
 
 def forget(address: str) -> bool:
@@ -130,7 +132,7 @@ def forget(address: str) -> bool:
         return False
     with _locked() as home:
         left = [known for known in _read() if known != address]
-        save_json(home / _NAME, _KnownPlaces(left))
+        save_json(home / _NAME, _KnownPlaces(left), is_private=True)
     return True
 
 
@@ -140,7 +142,7 @@ def _locked() -> Iterator[Path]:
     home = data_home()
     what, fix = "The known addresses could not be saved.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(home)
         lock = take_lock(home / _LOCK_NAME)
     try:
         yield home

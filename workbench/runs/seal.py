@@ -16,7 +16,7 @@ import secrets
 from pathlib import Path
 
 from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
-from workbench.core.storage.own_file import open_own
+from workbench.core.storage.own_file import make_private, open_own
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.hardware.cluster import CLUSTER_NAME, Cluster
@@ -133,7 +133,7 @@ def _make_key() -> bytes:
     path = data_home() / KEY_NAME
     what, fix = "The queue cannot be used.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, path, fix=fix):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         try:
             descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:  # another process was faster

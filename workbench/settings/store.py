@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import SaveError
 from workbench.settings.schema import Settings
@@ -120,8 +121,12 @@ class SettingsStore:
                     self._writer = None
                     return
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                save_bytes(self.path, settings_text(settings).encode("utf-8", errors="replace"))
+                make_private(self.path.parent)
+                save_bytes(
+                    self.path,
+                    settings_text(settings).encode("utf-8", errors="replace"),
+                    is_private=True,
+                )
             except SaveError as error:
                 self.note = str(error)
             except OSError as error:

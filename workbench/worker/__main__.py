@@ -45,10 +45,12 @@ def _begin(verb: str, folder: str, *, resume: bool) -> int:
 
 
 def _wait() -> int:
+    from workbench.worker.process.session_folder import SessionFolder
     from workbench.worker.trainer.ready import wait_for_run
 
-    words = wait_for_run()
-    return 0 if words is None else main(words)
+    with SessionFolder():
+        words = wait_for_run()
+        return 0 if words is None else main(words)
 
 
 def _serve() -> int:

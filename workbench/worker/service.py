@@ -23,9 +23,10 @@ from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Done, Fai
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras
+from workbench.worker.process.session_folder import SessionFolder
 from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
-from workbench.worker.requests.session import Job, Session, SessionFolder
+from workbench.worker.requests.session import Job, Session
 
 _BESIDE = (FetchPicture,)
 """Requests that wait for a network, not for the processor: others are done meanwhile."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import pytest
 
 from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.own_file import make_own_folder, open_own, replace_own
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.own_file import (
+    make_own_folder,
+    make_private,
+    open_own,
+    replace_own,
+)
+from workbench.core.storage.save import save_bytes, save_with_folder
 from workbench.errors import LinkFoundError, SaveError
 from workbench.protocol.wire import error_from_parts, error_parts
 
@@ -74,6 +80,21 @@ def test_a_folder_behind_a_link_is_not_used(tmp_path):
     make_own_folder(tmp_path / "new")
     make_own_folder(tmp_path / "new")
     assert (tmp_path / "new").is_dir()
+
+
+def test_folders_of_our_own_are_for_this_user_alone_and_a_person_s_keeps_its_mode(tmp_path):
+    make_own_folder(tmp_path / "new" / "state", parents=True)
+    save_with_folder(tmp_path / "made" / "a" / "list.json", b"{}")
+    for made in ("new", "new/state", "made", "made/a"):
+        assert stat.S_IMODE((tmp_path / made).stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "made" / "a" / "list.json").stat().st_mode) == 0o600
+    (tmp_path / "shared").mkdir(mode=0o755)
+    (tmp_path / "shared").chmod(0o755)
+    make_own_folder(tmp_path / "shared", parents=True)
+    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o755
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="exists"):
+        make_private(tmp_path / "file")
 
 
 def test_a_person_s_file_behind_a_link_is_saved_but_not_made(tmp_path):

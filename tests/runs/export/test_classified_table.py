@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import resource
 
+import msgspec
 import pytest
 
 from workbench.errors import SaveError, UsageError
@@ -179,6 +180,17 @@ def test_a_disk_that_stays_full_keeps_what_was_written(tmp_path, whole, limit, m
     limit(None)
     assert write(path, ALL) == 2
     assert path.read_bytes() == whole
+
+
+def test_a_disk_without_any_room_has_no_file_left_over(tmp_path, limit):
+    limit(0)
+    with pytest.raises(SaveError, match="cannot be written"):
+        write(tmp_path / "t.csv", ALL)
+    limit(len(msgspec.json.encode(WHAT)))  # room for the note alone
+    with pytest.raises(SaveError), ClassifiedTable(tmp_path / "t.csv", COLUMNS, WHAT) as table:
+        raise SaveError("The rows cannot be written.", where=str(table))
+    limit(None)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_that_is_removed_meanwhile_is_reported(tmp_path):

@@ -8,6 +8,7 @@ import hashlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -39,7 +40,7 @@ from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores, read_
 from workbench.runs.store.machine import this_machine
 from workbench.runs.store.provenance import ORIGIN_NAME, write_origin
 from workbench.runs.store.weights_file import read_arrays, write_arrays
-from workbench.worker.requests.session import SessionFolder, sweep_session_folders
+from workbench.worker.process.session_folder import SessionFolder, sweep_session_folders
 
 pytestmark = pytest.mark.worker
 
@@ -549,6 +550,7 @@ def test_folders_of_ended_workers_are_swept_and_those_of_running_ones_kept(tmp_p
     (tmp_path / "workbench-service-link").symlink_to(stranger)
     with SessionFolder() as running:
         assert not ended.exists()
+        assert tempfile.gettempdir() == os.environ["TMPDIR"] == str(running.path)
         sweep_session_folders()
         assert running.path.is_dir()
         lock = os.open(running.path / "lock", os.O_RDWR)
@@ -556,4 +558,6 @@ def test_folders_of_ended_workers_are_swept_and_those_of_running_ones_kept(tmp_p
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(lock)
     assert not running.path.exists()
+    assert tempfile.gettempdir() == str(tmp_path)
+    assert os.environ.get("TMPDIR") != str(running.path)
     assert stranger.is_dir()

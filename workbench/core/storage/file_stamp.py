@@ -112,7 +112,7 @@ class OnlyOver(contextlib.AbstractContextManager["OnlyOver"]):
         to protect.
         """
         with contextlib.suppress(OSError, LinkFoundError):
-            make_own_folder(self._locks, mode=0o700, parents=True)
+            make_own_folder(self._locks, parents=True)
             path = self._locks / f"{path_key(self._path)}.save"
             self._lock = take_lock(path, wait_s=_WAIT_S)
             if self._lock is None:

@@ -25,9 +25,16 @@ def read_json(path: Path, kind: type[K]) -> K | None:
         return None
 
 
-def save_json(path: Path, value: msgspec.Struct) -> None:
-    """Replaces a file by a value, indented for people; raises SaveError."""
-    save_bytes(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
+def save_json(path: Path, value: msgspec.Struct, *, is_private: bool = False) -> None:
+    """Replaces a file by a value, indented for people; raises SaveError.
+
+    Args:
+        path: The file.
+        value: Its content.
+        is_private: As of `save_bytes`: for what says where a user's files are.
+    """
+    text = msgspec.json.format(msgspec.json.encode(value), indent=1)
+    save_bytes(path, text, is_private=is_private)
 
 
 def refuse_newer(

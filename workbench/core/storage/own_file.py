@@ -80,12 +80,30 @@ def _check_opened(path: str | Path, info: os.stat_result) -> None:
         raise link_found(path)
 
 
-def make_own_folder(path: Path, *, parents: bool = False, mode: int = 0o777) -> None:
-    """Makes a folder where there is none. Raises LinkFoundError where a link has its name, OSError
-    where it cannot be made.
+def make_private(path: Path) -> None:
+    """Makes a folder of the program's own, and those that it is in, where they are missing: for
+    this user alone (0700). One that is there keeps its permissions. Raises OSError.
+    """
+    missing = []
+    for folder in (path, *path.parents):
+        if folder.exists():
+            break
+        missing.append(folder)
+    for folder in reversed(missing):
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            folder.mkdir(mode=0o700)
+    path.mkdir(exist_ok=True)  # raises where something else has its name
+
+
+def make_own_folder(path: Path, *, parents: bool = False) -> None:
+    """Makes a folder for this user alone (0700) where there is none. Raises LinkFoundError where a
+    link has its name, OSError where it cannot be made.
     """
     refuse_link(path)
-    path.mkdir(mode=mode, parents=parents, exist_ok=True)
+    if parents:
+        make_private(path)
+    else:
+        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def replace_own(path: Path, data: bytes) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
-from workbench.core.storage.own_file import link_found, refuse_link
+from workbench.core.storage.own_file import link_found, make_private, refuse_link
 from workbench.errors import SaveError, UnconfirmedSaveError
 
 
@@ -64,7 +64,12 @@ _UNGUARDED: Guard = contextlib.nullcontext()
 
 
 def save_bytes(
-    path: str | Path, data: bytes, *, through_link: bool = False, guard: Guard = _UNGUARDED
+    path: str | Path,
+    data: bytes,
+    *,
+    through_link: bool = False,
+    guard: Guard = _UNGUARDED,
+    is_private: bool = False,
 ) -> None:
     """Replaces the file at `path` by `data`, or leaves it as it is.
 
@@ -78,6 +83,7 @@ def save_bytes(
             one, and the file that it points to is replaced. A link to nothing is rejected.
         guard: Entered right before the rename and left after it; what entering raises
             comes through, and the old file stays.
+        is_private: A new file is for this user alone (0600).
 
     Raises:
         LinkFoundError: there is a link, and it is not to be followed.
@@ -88,16 +94,18 @@ def save_bytes(
     def write(file: Sink) -> None:
         file.write(data)
 
-    save_stream(path, write, through_link=through_link, guard=guard)
+    save_stream(path, write, through_link=through_link, guard=guard, is_private=is_private)
 
 
 def save_with_folder(path: Path, data: bytes) -> None:
-    """As `save_bytes`, and makes the file's folder where there is none yet."""
+    """Saves a file of the program's own for this user alone (0600), and makes its folder where
+    there is none yet.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
     except OSError as error:
         raise _not_saved(path, error) from error
-    save_bytes(path, data)
+    save_bytes(path, data, is_private=True)
 
 
 def save_stream(
@@ -106,6 +114,7 @@ def save_stream(
     *,
     through_link: bool = False,
     guard: Guard = _UNGUARDED,
+    is_private: bool = False,
 ) -> None:
     """As `save_bytes`, for what is better not held in memory as a whole.
 
@@ -115,11 +124,13 @@ def save_stream(
             beside OSError and ValueError comes through, with the old file unharmed.
         through_link: As of `save_bytes`.
         guard: As for `save_bytes`.
+        is_private: As for `save_bytes`.
     """
     path = Path(path)
     try:
         target = _target_of(path, through_link=through_link)
         mode = _mode_to_keep(target)
+        mode = 0o600 if mode is None and is_private else mode
         temporary = _write_temporary(target.parent, write, mode)
         try:
             with guard:

@@ -53,7 +53,7 @@ class RecentPictures:
         kept.projects[project] = [*others, (file, truth)][-MOST_PICTURES:]
         for old in list(kept.projects)[:-_MOST_PROJECTS]:
             del kept.projects[old]
-        save_json(self._path, kept)
+        save_json(self._path, kept, is_private=True)
 
     def read(self, project: str, then: Callable[[list[tuple[str, str]]], None]) -> None:
         """Calls `then` with the pictures of a project and their labels, oldest first."""

@@ -151,7 +151,7 @@ class Fetching:
         stem = name.replace("/", "-")
         part = self._parts / f"{stem}.{digest}"
         with writing(self._parts):
-            make_own_folder(self._parts, mode=0o700)
+            make_own_folder(self._parts)
             for old in self._parts.glob(f"{stem}.*"):
                 if old != part:
                     old.unlink(missing_ok=True)

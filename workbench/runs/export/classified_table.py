@@ -110,6 +110,7 @@ class ClassifiedTable:
                 self._open(what, starts_over=starts_over)
                 self._file = AppendFile(self._rows_path, has_reserve=False)
             except BaseException:
+                self._remove_if_empty()
                 os.close(self._lock)
                 raise
         if not self.num_earlier and not self._rows_path.stat().st_size:
@@ -120,7 +121,18 @@ class ClassifiedTable:
 
     def __exit__(self, *exc_info: object) -> None:
         self._file.close()
+        self._remove_if_empty()
         os.close(self._lock)
+
+    def _remove_if_empty(self) -> None:
+        """Leaves no file behind where the disk had no room for a row, or none for the note."""
+        with suppress(OSError):
+            is_noted = os.fstat(self._lock).st_size > 0
+            has_rows = self._rows_path.exists() and self._rows_path.stat().st_size > 0
+            if not has_rows and self._rows_path.exists() and is_noted:
+                self._rows_path.unlink()
+            if not (has_rows and is_noted):
+                self._note.unlink(missing_ok=True)
 
     def earlier(self) -> Iterator[Classified]:
         """What the rows of an unfinished table say, in their order."""

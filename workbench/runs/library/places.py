@@ -12,6 +12,7 @@ import msgspec
 
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.runs.library.summary import RunSummary
 
 PLACES_NAME = ".run-projects"
@@ -35,8 +36,10 @@ def keep_place(home: Path, project_id: str, path: str) -> None:
         return
     files.pop(project_id, None)
     files[project_id] = path
-    home.mkdir(parents=True, exist_ok=True)
-    save_json(home / PLACES_NAME, _Places(files=dict(list(files.items())[-MAX_PLACES:])))
+    make_private(home)
+    save_json(
+        home / PLACES_NAME, _Places(files=dict(list(files.items())[-MAX_PLACES:])), is_private=True
+    )
 
 
 def as_called_now(runs: Iterable[RunSummary], home: Path) -> list[RunSummary]:

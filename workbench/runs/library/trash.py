@@ -9,6 +9,7 @@ from pathlib import Path
 
 from send2trash import send2trash
 
+from workbench.core.storage.own_file import make_private
 from workbench.errors import RunError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link
@@ -80,4 +81,4 @@ def _make_home() -> None:
     what = "The run could not be moved to the trash: there is no home folder."
     fix = "Set HOME to a folder that exists, or delete the run with the file manager."
     with os_errors_as(RunError, what, home, fix=fix):
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(home)

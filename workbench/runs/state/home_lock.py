@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import make_private
 from workbench.errors import RunError, SaveError, os_errors_as
 
 QUEUE_LOCK = ".queue.lock"
@@ -30,7 +31,7 @@ def home_lock(home: Path, name: str, title: str, wait_s: float) -> Iterator[None
     """
     fix = "Choose a writable runs folder."
     with os_errors_as(SaveError, f"The {title} cannot be changed.", home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(home)
         lock = take_lock(home / name, wait_s=wait_s)
     if lock is None:
         raise RunError(

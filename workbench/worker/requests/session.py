@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.core.storage.file_lock import is_locked, take_lock
 from workbench.errors import NeedsTensorFlowError, RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.worker.process.lazy_keras import LazyKeras
@@ -24,9 +20,6 @@ from workbench.worker.saved_models.runner_cache import RunnerCache
 if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
     from workbench.inference.runner import Runner
     from workbench.worker.saved_models.keras_runner import KerasRunner
-
-_PREFIX = "workbench-service-"
-_LOCK_NAME = "lock"
 
 _KEPT_IMAGES = 8
 """Files of one kind that stay: the window may still be reading one."""
@@ -39,39 +32,6 @@ class CancelledError(RunError):
 
     def __init__(self, what: str = "Canceled.", **parts: str) -> None:
         super().__init__(what, **parts)
-
-
-class SessionFolder:
-    """A folder of this process alone (mode 0700) for PNGs, removed at the end.
-
-    A worker that is killed leaves its folder behind; the next worker removes it. The lock
-    file in each folder shows whether its worker is still running.
-    """
-
-    def __init__(self) -> None:
-        sweep_session_folders()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = take_lock(self.path / _LOCK_NAME)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-
-
-def sweep_session_folders() -> None:
-    """Removes the folders of this user's service workers that have ended."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        try:
-            is_ours = not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
-            is_over = is_ours and not is_locked(folder / _LOCK_NAME)
-        except OSError:  # another user's, or just being made or removed: not ours to touch
-            continue
-        if is_over:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)

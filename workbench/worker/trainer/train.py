@@ -36,6 +36,7 @@ from workbench.worker.cluster.members import ClusterPeers
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
+from workbench.worker.process.session_folder import SessionFolder
 from workbench.worker.process.setup import process_setup
 from workbench.worker.process.stop import StoppedError, StopSwitch
 from workbench.worker.trainer.final_checkpoint import settle_checkpoints
@@ -92,7 +93,7 @@ def run_training(
     try:
         run.request()
         starts_next = member is None or joins_another(run)
-        with process_setup(run), EventWriter(run.events_path) as writer:
+        with SessionFolder(), process_setup(run), EventWriter(run.events_path) as writer:
             exit_code = _train(run, writer, resume=resume, member=member)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to write it to.

@@ -13,6 +13,7 @@ import msgspec
 
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home, runs_home
@@ -38,11 +39,11 @@ def remember_outside(run: RunFolder) -> None:
     home = data_home()
     what, fix = "The run will not be listed.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(home)
         lock = take_lock(home / _LOCK_NAME)
     try:
         folders = dict.fromkeys([*_read(), str(path)])
-        save_json(home / _NAME, _OutsideRuns(list(folders)[-MAX_FOLDERS:]))
+        save_json(home / _NAME, _OutsideRuns(list(folders)[-MAX_FOLDERS:]), is_private=True)
     finally:
         if lock is not None:
             os.close(lock)
