@@ -6,12 +6,13 @@ names another folder.
 from __future__ import annotations
 
 import contextlib
-import errno
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+from workbench.core.storage.save import is_full_disk
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.protocol.events import RunFinished
 from workbench.runs.control import take_request
@@ -22,7 +23,6 @@ from workbench.runs.log.pace import seconds_logged
 from workbench.runs.store.checkpoint import remove_checkpoints, remove_older
 from workbench.worker.checkpoints.prepared import TrainingJob
 
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _LOOK_S = 0.2
 _AGAIN_S = 5.0
 
@@ -76,19 +76,12 @@ def _end_log(copy: RunFolder) -> None:
         )
 
 
-def is_full_disk(error: SaveError) -> bool:
-    """Whether a file was not written for want of room."""
-    cause = error.__cause__
-    return isinstance(cause, OSError) and cause.errno in _NO_SPACE
-
-
 def _rooms(run: RunFolder, *, has_end: bool) -> Iterator[Callable[[], None]]:
     """What is given up, one after the other, for the weights."""
     yield lambda: None
     yield lambda: remove_older(run)
-    if has_end:
-        yield lambda: _remove_old_weights(run)
-    yield lambda: remove_checkpoints(run)
+    # Either the old weights or a checkpoint that can make the new ones stays on the disk.
+    yield partial(_remove_old_weights if has_end else remove_checkpoints, run)
 
 
 def _remove_old_weights(run: RunFolder) -> None:

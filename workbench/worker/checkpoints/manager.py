@@ -8,6 +8,7 @@ from functools import partial
 
 import msgspec
 
+from workbench.core.storage.save import is_full_disk
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import CheckpointKept, TestResult
@@ -22,7 +23,7 @@ from workbench.runs.store.checkpoint import (
     remove_older,
 )
 from workbench.worker.checkpoints.counters import TrainingCounters
-from workbench.worker.checkpoints.final_weights import is_full_disk, write_weights
+from workbench.worker.checkpoints.final_weights import write_weights
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.snapshot import (
     given_checksum,
