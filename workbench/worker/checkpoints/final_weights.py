@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from workbench.core.storage.save import is_full_disk
@@ -20,8 +19,11 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.history import UNSAVED
 from workbench.runs.log.pace import seconds_logged
-from workbench.runs.store.checkpoint import remove_checkpoints, remove_older
+from workbench.runs.store.checkpoint import has_checkpoint, remove_older
 from workbench.worker.checkpoints.prepared import TrainingJob
+
+_SPARE_BYTES = 64 * 1024
+"""For the model card, and what the log writes meanwhile."""
 
 _LOOK_S = 0.2
 _AGAIN_S = 5.0
@@ -31,21 +33,21 @@ Write = Callable[[RunFolder], None]
 
 
 def write_weights(
-    job: TrainingJob, write: Write, *, has_end: bool, report: Callable[[SaveError], None]
+    job: TrainingJob, write: Write, num_bytes: int, report: Callable[[SaveError], None]
 ) -> None:
     """Writes the weights into the folder of the run; returns when they are there.
 
     Args:
         job: The run.
         write: Does it.
-        has_end: The checkpoint on the disk is of the end: it can make these weights again.
+        num_bytes: Size of the weights.
         report: Called once with why they cannot be written, before the wait.
 
     Raises:
         SaveError: the run's folder was removed.
         RunError: they were written to another folder, on request.
     """
-    for make_room in _rooms(job.run, has_end=has_end):
+    for make_room in _rooms(job.run, num_bytes + _SPARE_BYTES):
         make_room()
         try:
             write(job.run)
@@ -76,17 +78,32 @@ def _end_log(copy: RunFolder) -> None:
         )
 
 
-def _rooms(run: RunFolder, *, has_end: bool) -> Iterator[Callable[[], None]]:
-    """What is given up, one after the other, for the weights."""
+def _rooms(run: RunFolder, needed: int) -> Iterator[Callable[[], None]]:
+    """What is given up, one after the other, for the weights, where they fit then: as long as
+    possible there is something on the disk that a kill would leave.
+    """
     yield lambda: None
     yield lambda: remove_older(run)
-    # Either the old weights or a checkpoint that can make the new ones stays on the disk.
-    yield partial(_remove_old_weights if has_end else remove_checkpoints, run)
+    if has_checkpoint(run) and _fits_without(needed, run, [run.weights_path]):
+        yield lambda: _remove([run.weights_path])
+    checkpoints = list(run.checkpoints_path.glob("*.npz"))
+    if _fits_without(needed, run, checkpoints):
+        yield lambda: _remove(checkpoints)
 
 
-def _remove_old_weights(run: RunFolder) -> None:
-    with contextlib.suppress(OSError):
-        run.weights_path.unlink()
+def _fits_without(needed: int, run: RunFolder, paths: Iterable[Path]) -> bool:
+    """Whether so many bytes have room once some files are gone."""
+    try:
+        free = shutil.disk_usage(run.path).free
+        return free + sum(path.stat().st_size for path in paths) >= needed
+    except OSError:
+        return False
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _wait(job: TrainingJob, write: Write, problem: SaveError) -> None:

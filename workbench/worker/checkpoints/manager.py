@@ -148,8 +148,8 @@ class CheckpointManager:
         # Before the test, which may take a while: a kill then loses nothing.
         write = partial(self._keeper.keep_model, model.weights, self._stamped(model.epoch))
         report = partial(self._log_outcome, self._position)
-        write_weights(self._job, write, has_end=problem is None, report=report)
-        if end is not None and not has_checkpoint(self._run):
+        write_weights(self._job, write, sum(each.nbytes for each in model.weights.values()), report)
+        if problem is not None or not has_checkpoint(self._run):
             problem = self._tried(end)
         if problem is not None and not is_completed:
             self._events.log_line(
