@@ -22,8 +22,8 @@ from workbench.runs.log.pace import seconds_logged
 from workbench.runs.store.checkpoint import has_checkpoint, remove_older
 from workbench.worker.checkpoints.prepared import TrainingJob
 
-_SPARE_BYTES = 64 * 1024
-"""For the model card, and what the log writes meanwhile."""
+_SPARE_BYTES = 32 * 1024
+"""For the model card, which is as large as the network is deep, and what is logged meanwhile."""
 
 _LOOK_S = 0.2
 _AGAIN_S = 5.0
@@ -84,8 +84,9 @@ def _rooms(run: RunFolder, needed: int) -> Iterator[Callable[[], None]]:
     """
     yield lambda: None
     yield lambda: remove_older(run)
-    if has_checkpoint(run) and _fits_without(needed, run, [run.weights_path]):
-        yield lambda: _remove([run.weights_path])
+    old = [run.weights_path, run.card_path]
+    if has_checkpoint(run) and _fits_without(needed, run, old):
+        yield lambda: _remove(old)
     checkpoints = list(run.checkpoints_path.glob("*.npz"))
     if _fits_without(needed, run, checkpoints):
         yield lambda: _remove(checkpoints)
@@ -95,7 +96,7 @@ def _fits_without(needed: int, run: RunFolder, paths: Iterable[Path]) -> bool:
     """Whether so many bytes have room once some files are gone."""
     try:
         free = shutil.disk_usage(run.path).free
-        return free + sum(path.stat().st_size for path in paths) >= needed
+        return free + sum(path.stat().st_size for path in paths if path.exists()) >= needed
     except OSError:
         return False
 
