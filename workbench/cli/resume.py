@@ -56,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.epochs is not None:
             _train_longer(folder, outcome, arguments)
         elif target is not None and is_moving(folder, target):
+            if not arguments.json and outcome.resumes:
+                print_line(outcome.resumes)
             go_on_with(folder, target)
         elif outcome.kind == "waiting":
             start_now(folder)

@@ -6,13 +6,15 @@ and carries out its own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Literal
 
 from workbench.core.storage.foreign_file import open_foreign
-from workbench.core.storage.save import save_bytes
-from workbench.errors import RunError
+from workbench.core.storage.own_file import open_own
+from workbench.core.storage.save import is_full_disk, save_bytes
+from workbench.errors import LinkFoundError, RunError, SaveError
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 
@@ -39,6 +41,8 @@ _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
 _REQUESTS: dict[bytes, Request] = {b"skip": "skip", b"again": "again", b"save": "save"}
 _MAX_BYTES = 8192
 _MAX_SENDER_BYTES = 200
+_ROOM_BYTES = 4096
+"""A block of the disk: a command that fits into it can be written on a full disk, too."""
 
 
 def request_stop(run: RunFolder, *, sender: str = "") -> None:
@@ -83,8 +87,7 @@ def request_save(run: RunFolder, folder: Path) -> None:
             expected="a new folder, which gets the weights with a copy of the run",
             fix="Choose another name.",
         )
-    check_own(run.path)
-    save_bytes(run.control_path, b"save " + os.fsencode(folder.absolute()) + b"\n")
+    _write(run, b"save " + os.fsencode(folder.absolute()) + b"\n")
 
 
 def request_words(run: RunFolder) -> str:
@@ -103,15 +106,52 @@ def request_words(run: RunFolder) -> str:
 
 
 def _keep_sender(run: RunFolder, sender: str) -> None:
-    """In a file of its own: a trainer of an earlier version reads no more than a command."""
+    """In a file of its own: a trainer of an earlier version reads no more than a command. The
+    command is what counts: without room for this it is sent all the same.
+    """
     check_own(run.path)
-    save_bytes(run.sender_path, sender.encode() + b"\n")
+    with contextlib.suppress(SaveError):
+        save_bytes(run.sender_path, sender.encode() + b"\n")
 
 
 def send_command(run: RunFolder, command: MirrorCommand) -> None:
     """Writes a command to the run mirror or trainer."""
+    _write(run, command.encode() + b"\n")
+
+
+def keep_control_room(run: RunFolder) -> None:
+    """Makes an empty command, so that one can be written when the disk is full. Called by the
+    trainer; a command that is there stays.
+    """
+    with contextlib.suppress(OSError, LinkFoundError):
+        file = open_own(run.control_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            os.write(file, bytes(_ROOM_BYTES))
+        finally:
+            os.close(file)
+
+
+def _write(run: RunFolder, data: bytes) -> None:
     check_own(run.path)
-    save_bytes(run.control_path, command.encode() + b"\n")
+    try:
+        save_bytes(run.control_path, data)
+    except SaveError as error:
+        if not is_full_disk(error) or not _overwrite(run, data):
+            raise
+
+
+def _overwrite(run: RunFolder, data: bytes) -> bool:
+    """Writes a command into the room that is kept for it; returns whether that was possible."""
+    try:
+        file = open_own(run.control_path, os.O_WRONLY)
+    except (OSError, LinkFoundError):
+        return False
+    try:
+        return os.pwrite(file, data.ljust(_ROOM_BYTES, b"\0"), 0) >= len(data)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
 
 
 def command_of(run: RunFolder) -> Command | None:
@@ -120,12 +160,13 @@ def command_of(run: RunFolder) -> Command | None:
 
 
 def take_request(run: RunFolder) -> tuple[Request, Path] | None:
-    """The last request, with the path that follows it; it is removed. None without one."""
+    """The last request, with the path that follows it; it is taken back. None without one."""
     word, _, path = _command_text(run).partition(b" ")
     request = _REQUESTS.get(word)
     if request is None:
         return None
-    clear_command(run)
+    if not _overwrite(run, b""):
+        clear_command(run)
     return request, Path(os.fsdecode(path))
 
 
@@ -137,7 +178,7 @@ def mirror_command_of(run: RunFolder) -> MirrorCommand | None:
 def _command_text(run: RunFolder) -> bytes:
     try:
         with open_foreign(run.control_path) as file:
-            return file.read(_MAX_BYTES).strip()
+            return file.read(_MAX_BYTES).strip(b"\0 \n")
     except OSError:
         return b""
 

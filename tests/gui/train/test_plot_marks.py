@@ -292,7 +292,7 @@ def test_the_first_steps_do_not_flatten_a_run_however_long_it_is(
     assert low < later.min()
     assert high > max(later.max(), *loss.series.epoch_validation)
     highest = float(f"{history.losses.max():.3g}")
-    assert loss.axes.strip.note == f"start up to {highest:g} not shown"
+    assert loss.axes.strip.note == f"First values up to {highest:g} are above the chart"
     loss.header.ignore_outliers.trigger()
     pair.redraw()
     assert loss.axes.y_range()[1] > highest

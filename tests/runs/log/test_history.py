@@ -5,6 +5,7 @@ import tracemalloc
 
 import msgspec
 import numpy as np
+import pytest
 
 from workbench.curves.learning_rate import SPEC as RATE
 from workbench.protocol.events import (
@@ -16,7 +17,7 @@ from workbench.protocol.events import (
     RunFinished,
     RunStarted,
 )
-from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.history import MetricHistory, PhaseProgress
 
 
 def test_a_run_is_taken_in(run, events):
@@ -221,3 +222,32 @@ def test_the_best_of_void_epochs_is_void():
     assert history.best.epoch == 1
     history.add_all([epoch(3, 0.5, 0.8), started(at=2)])
     assert history.best.epoch == 1
+
+
+def phase(name, fraction, time, text=""):
+    return PhaseChanged(phase=name, text=text or name, fraction=fraction, time=time)
+
+
+def test_bar_and_time_left_follow_a_phase_that_is_no_part_of_an_epoch(run, events):
+    history = MetricHistory()
+    texts = [f"Computing features of training images: {done} of 720" for done in (0, 180, 360)]
+    fractions = (0.0, 0.25, 0.5)
+    assert history.phase_progress is None
+    for text, fraction, time in zip(texts, fractions, (100.0, 105.0, 110.0), strict=True):
+        history.add(phase("features", fraction, time, text))
+    assert history.phase_progress == PhaseProgress(0.5, 10.0)
+    history.add(phase("features", 0.0, 120.0))  # of the next images
+    assert history.phase_progress == PhaseProgress(0.0)
+    history.add(phase("features", 0.1, 121.0))
+    assert history.phase_progress.left_s == pytest.approx(9.0)
+    history.add(phase("training", None, 130.0))
+    assert history.phase_progress is None
+    assert not history.is_after_training
+    history.add_all(list(events(run))[:-1])
+    history.add(phase("testing", 0.99, 140.0))
+    assert history.is_after_training
+    assert history.phase_progress == PhaseProgress(0.99)  # and no "0 s left"
+    assert history.progress.left is None
+    history.add(list(events(run))[-1])
+    assert not history.is_after_training
+    assert history.phase_progress is None

@@ -27,7 +27,7 @@ from workbench.protocol.events import (
 from workbench.runs.control import request_stop
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.store.checkpoint import newest_path, read_checkpoint, write_checkpoint
+from workbench.runs.store.checkpoint import path_of, read_checkpoint, write_checkpoint
 from workbench.runs.store.weights_file import read_arrays
 
 pytestmark = pytest.mark.worker
@@ -80,7 +80,7 @@ def test_a_kill_near_the_end_of_many_cached_epochs_loses_few_and_says_so_before(
     done = max(event.epoch for event in killed.all(EpochFinished))
     kept = read_checkpoint(killed.run)
     assert done - kept.state.epochs_done <= EPOCHS * 5 // 100
-    size = newest_path(killed.run).stat().st_size
+    size = path_of(killed.run, kept.state).stat().st_size
     assert size < 200_000 < killed.run.weights_path.stat().st_size
     assert sum(path.stat().st_size for path in killed.run.checkpoints_path.iterdir()) < 600_000
 

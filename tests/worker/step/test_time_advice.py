@@ -38,6 +38,12 @@ def photos(tmp_path_factory):
     return folder
 
 
+def with_shape(project, shape):
+    """The project with images of another size."""
+    start = replace(project.graph.nodes["n0"], params={"shape": shape})
+    return replace(project, graph=project.graph.with_node(start))
+
+
 def epoch_s(trained):
     """Seconds of an epoch; the first ones compile."""
     return median(event.seconds for event in trained.all(EpochFinished)[2:])
@@ -58,14 +64,17 @@ def test_automatic_steps_per_execution(train_here, small_project):
     follow(train_here, before, after, "set the steps per execution to automatic")
 
 
-def test_less_augmentation(train_here, small_project):
-    recipe = {**EPOCHS, "batch_size": 10, "validation": "none"}
-    follow(
-        train_here,
-        small_project(*TURNED, ("rescaling", {}), **recipe),
-        small_project(**recipe),
-        "use less augmentation",
+def test_less_augmentation(train_here, small_project, tmp_path):
+    images, labels = stripes(1200, 1)
+    large = np.kron(images, np.ones((1, 16, 16, 1), np.uint8))
+    path = tmp_path / "large.npz"
+    np.savez(path, x_train=large, y_train=labels, x_test=large[:50], y_test=labels[:50])
+    recipe = {**EPOCHS, "batch_size": 100, "validation": "none", "data": path}
+    before, after = (
+        with_shape(small_project(*body, **recipe), (128, 128, 1))
+        for body in ([*TURNED, ("rescaling", {})], [("rescaling", {})])
     )
+    follow(train_here, before, after, "use less augmentation")
 
 
 def test_a_smaller_validation_split_of_epochs_with_set_steps(train_here, small_project, tmp_path):
@@ -83,15 +92,9 @@ def test_a_smaller_validation_split_of_epochs_with_set_steps(train_here, small_p
 
 
 def test_images_cached_instead_of_decoded_in_each_epoch(train_here, small_project, photos):
-    project = small_project(batch_size=8, validation="none", **EPOCHS)
-    graph = project.graph
-    shape = graph.nodes["n0"]
-    graph = graph.with_node(replace(shape, params={"shape": (32, 32, 3)}))
-    graph = graph.with_node(
-        replace(graph.nodes["n3"], params={"units": 2, "activation": "softmax"})
-    )
+    project = small_project(batch_size=8, validation="none", classes=2, **EPOCHS)
     source = Choice("folder", {"path": str(photos)})
-    before = replace(project, graph=graph, dataset=source)
+    before = replace(with_shape(project, (32, 32, 3)), dataset=source)
     before = replace(before, recipe=before.recipe.with_values(pipeline="streamed"))
     after = replace(before, recipe=before.recipe.with_values(pipeline="memory"))
     follow(train_here, before, after, "cache decoded images")

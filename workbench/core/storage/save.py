@@ -59,6 +59,15 @@ _CAUSES = {
 }
 
 
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def is_full_disk(error: SaveError) -> bool:
+    """Whether a file was not saved for want of room."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in NO_SPACE
+
+
 Guard = contextlib.AbstractContextManager[object]
 _UNGUARDED: Guard = contextlib.nullcontext()
 

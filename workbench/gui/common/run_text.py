@@ -117,7 +117,9 @@ def _phase_words(history: MetricHistory) -> str:
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
     if outcome.kind in ("completed", "stopped", "paused"):
         done = history.epochs[-1].epoch if history.epochs else 0
-        return ended_words(outcome.kind, done, has_begun=history.started is not None)
+        kept = history.finished.kept if history.finished is not None else None
+        has_begun, is_within = history.started is not None, kept is not None and kept.is_partial
+        return ended_words(outcome.kind, done, has_begun=has_begun, is_within=is_within)
     words = {"failed": "Training failed", "died": "Training crashed"}
     return words.get(outcome.kind, outcome.sentence())
 

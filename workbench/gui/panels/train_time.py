@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="right",
     order=30,
     make=imported("workbench.gui.train.time_spent", "TimeSpentBox"),
-    height_px=200,
+    height_px=110,
 )

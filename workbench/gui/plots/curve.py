@@ -47,7 +47,7 @@ class Outside(NamedTuple):
     def words(self) -> str:
         """A note below the plot's title; "" where nothing is left out."""
         if self.number and self.is_start:
-            return f"start up to {float(f'{self.highest:.3g}'):,g} not shown"
+            return f"First values up to {float(f'{self.highest:.3g}'):,g} are above the chart"
         return f"{plural(self.number, 'outlier')} not shown" if self.number else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
 
 from workbench.core.format import duration
@@ -16,6 +16,8 @@ from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import AFTER, TIME_PARTS, time_shares
 
 BAR_PX = 12
+MOST_PX = 260
+"""All rows, with two lines of advice."""
 
 PART_COLORS = {
     "compute": "#3b82f6",
@@ -82,7 +84,7 @@ class TimeSpentBox(QScrollArea):
             self._add_row(row, name, what)
         page = QWidget()
         parts = (self.bar, self._grid, self.after, self.advice, self.hint, STRETCH)
-        column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
+        self._page = column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
         self.setWidget(page)
         self.show_time(None)
         state.time_changed.connect(self.show_time)
@@ -109,6 +111,18 @@ class TimeSpentBox(QScrollArea):
         advice = spent.advice if spent is not None else ""
         self.advice.setText(advice)
         self.advice.setVisible(bool(advice))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lines break elsewhere."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """No row is cut: as high as what it shows, and small while that is little."""
+        width = max(self.viewport().width(), self.minimumWidth())
+        height = self._page.totalHeightForWidth(width)
+        self.setMinimumHeight(min(height, MOST_PX) + 2 * self.frameWidth())
 
     def _add_row(self, row: int, name: str, what: str) -> None:
         dot = QLabel()

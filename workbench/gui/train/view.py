@@ -110,7 +110,10 @@ class TrainView(QMainWindow):
         above = (self.header, self.next_steps, self.notice, self.trouble, strip)
         column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(scroll_area(page))
+        whole = scroll_area(page)
+        # A press in it takes no focus from where it is.
+        whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._pages.addWidget(whole)
         self.setCentralWidget(self._pages)
 
     def _connect(self) -> None:

@@ -68,18 +68,24 @@ def resumed_words(started: RunStarted | None) -> str:
     return words
 
 
-def ended_words(outcome: str, epochs_done: int, *, has_begun: bool = True) -> str:
-    """How a run ended, by the epochs it has finished: "Paused after 3 epochs".
+def ended_words(
+    outcome: str, epochs_done: int, *, has_begun: bool = True, is_within: bool = False
+) -> str:
+    """How a run ended, by the epochs it has finished: "Paused after 3 epochs", or, within an epoch,
+    "Stopped in epoch 4".
 
     Args:
         outcome: "completed", "stopped", "paused", "failed" or another word.
         epochs_done: Finished epochs, validation included.
         has_begun: Whether it has trained at all.
+        is_within: It was stopped within an epoch, and its weights are those of that step.
     """
     word = outcome.capitalize()
     if not epochs_done:
         place = "in the first epoch" if has_begun else "before the first epoch"
         return f"{word} {place}" if outcome in ("stopped", "paused") else word
+    if is_within:
+        return f"{word} in epoch {count(epochs_done + 1)}"
     epochs = plural(epochs_done, "epoch")
     return f"{word} {epochs}" if outcome == "completed" else f"{word} after {epochs}"
 
@@ -173,7 +179,9 @@ def _checkpoint(event: CheckpointKept, _epochs: int) -> str:
 
 def _finished(event: RunFinished, _epochs: int) -> str:
     outcome = "paused" if event.is_paused else event.outcome
-    ended = ended_words(outcome, event.epochs_done, has_begun=event.seconds > 0.0)
+    is_within = event.kept is not None and event.kept.is_partial
+    has_begun = event.seconds > 0.0
+    ended = ended_words(outcome, event.epochs_done, has_begun=has_begun, is_within=is_within)
     words = f"{ended}, {duration(event.seconds)}"
     if event.test is not None and event.test.accuracy is not None:
         words += f" · test accuracy {share(event.test.accuracy)}"

@@ -53,8 +53,10 @@ UNSAVED = "unsaved"
 """It holds the weights in memory: there is no room for them."""
 
 _IN_STEPS = frozenset({"training", "validating"})
-_LEAST_KNOWN = 0.02
-"""Share of a phase that has to be done before it says how long the rest takes."""
+_LEAST_KNOWN, _LEAST_KNOWN_S = 0.02, 1.0
+"""Share of a phase, and its seconds, that have to be over before it says what the rest takes."""
+
+_SHORTEST_LEFT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -353,9 +355,9 @@ class MetricHistory:
             return None
         _, begun, first = self._phase_begun
         done, took_s = phase.fraction - first, phase.time - begun
-        if done < _LEAST_KNOWN:
-            return PhaseProgress(phase.fraction)
-        return PhaseProgress(phase.fraction, took_s * (1.0 - phase.fraction) / done)
+        is_known = done >= _LEAST_KNOWN and took_s >= _LEAST_KNOWN_S
+        left_s = took_s * (1.0 - phase.fraction) / done if is_known else 0.0
+        return PhaseProgress(phase.fraction, left_s if left_s >= _SHORTEST_LEFT_S else None)
 
     @property
     def elapsed_s(self) -> float:

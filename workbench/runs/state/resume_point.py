@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.checkpoint import newest_path, newest_state
+from workbench.runs.store.checkpoint import newest_state, path_of
 
 
 def resume_words(run: RunFolder) -> str:
     """As "Resume continues at epoch 391 of 400 (checkpoint 14:41)."; the epoch is the one that is
     trained next. Of a run whose checkpoint is only read.
     """
-    state, path = newest_state(run), newest_path(run)
-    if state is None or path is None:
+    state = newest_state(run)
+    if state is None:
         return "There is no checkpoint: Resume starts at epoch 1."
-    epochs = _planned(run)
-    made = f"(checkpoint {_clock(path.stat().st_mtime)})"
+    epochs, made = _planned(run), ""
+    with contextlib.suppress(OSError):  # it was removed meanwhile
+        made = f" (checkpoint {_clock(path_of(run, state).stat().st_mtime)})"
     if epochs and state.epochs_done >= epochs:
-        return f"All {epochs:,} epochs are trained: Resume calibrates and tests the weights {made}."
+        return f"All {epochs:,} epochs are trained: Resume calibrates and tests the weights{made}."
     where = f"epoch {state.epochs_done + 1:,}" + (f" of {epochs:,}" if epochs else "")
     within = f", step {state.step + 1:,}" if state.epoch_training_s else ""
-    return f"Resume continues at {where}{within} {made}."
+    return f"Resume continues at {where}{within}{made}."
 
 
 def _planned(run: RunFolder) -> int:

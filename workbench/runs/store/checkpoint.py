@@ -121,10 +121,9 @@ def newest_state(run: RunFolder) -> TrainerState | None:
     return max(_states(run), key=lambda state: state.number, default=None)
 
 
-def newest_path(run: RunFolder) -> Path | None:
-    """The file of the newest generation; None without one that can be read."""
-    state = newest_state(run)
-    return None if state is None else checkpoint_path(run, _GENERATIONS[state.number % 2])
+def path_of(run: RunFolder, state: TrainerState) -> Path:
+    """The file of the generation with this state."""
+    return checkpoint_path(run, _GENERATIONS[state.number % 2])
 
 
 def _states(run: RunFolder) -> list[TrainerState]:
@@ -136,7 +135,7 @@ def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> Non
     """Writes the generation whose turn it is; raises SaveError, with both unharmed."""
     _make_folder(run)
     data = np.frombuffer(msgspec.json.encode(state), np.uint8)
-    write_arrays(checkpoint_path(run, _GENERATIONS[state.number % 2]), {**arrays, _STATE: data})
+    write_arrays(path_of(run, state), {**arrays, _STATE: data})
 
 
 def best_name(epoch: int) -> str:
@@ -196,8 +195,7 @@ def remove_older(run: RunFolder) -> None:
     """Removes all but the newest generation and the weights that it names."""
     last = newest_state(run)
     if last is not None:
-        newest = checkpoint_path(run, _GENERATIONS[last.number % 2])
-        kept = {newest.name, last.best_file}
+        kept = {path_of(run, last).name, last.best_file}
         _remove(path for path in _files(run) if path.name not in kept)
 
 

@@ -6,12 +6,12 @@ names another folder.
 from __future__ import annotations
 
 import contextlib
-import errno
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from workbench.core.storage.save import is_full_disk
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.protocol.events import RunFinished
 from workbench.runs.control import take_request
@@ -19,10 +19,12 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.history import UNSAVED
 from workbench.runs.log.pace import seconds_logged
-from workbench.runs.store.checkpoint import remove_checkpoints, remove_older
+from workbench.runs.store.checkpoint import has_checkpoint, remove_older
 from workbench.worker.checkpoints.prepared import TrainingJob
 
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+_SPARE_BYTES = 32 * 1024
+"""For the model card, which is as large as the network is deep, and what is logged meanwhile."""
+
 _LOOK_S = 0.2
 _AGAIN_S = 5.0
 
@@ -31,21 +33,21 @@ Write = Callable[[RunFolder], None]
 
 
 def write_weights(
-    job: TrainingJob, write: Write, *, has_end: bool, report: Callable[[SaveError], None]
+    job: TrainingJob, write: Write, num_bytes: int, report: Callable[[SaveError], None]
 ) -> None:
     """Writes the weights into the folder of the run; returns when they are there.
 
     Args:
         job: The run.
         write: Does it.
-        has_end: The checkpoint on the disk is of the end: it can make these weights again.
+        num_bytes: Size of the weights.
         report: Called once with why they cannot be written, before the wait.
 
     Raises:
         SaveError: the run's folder was removed.
         RunError: they were written to another folder, on request.
     """
-    for make_room in _rooms(job.run, has_end=has_end):
+    for make_room in _rooms(job.run, num_bytes + _SPARE_BYTES):
         make_room()
         try:
             write(job.run)
@@ -76,24 +78,33 @@ def _end_log(copy: RunFolder) -> None:
         )
 
 
-def is_full_disk(error: SaveError) -> bool:
-    """Whether a file was not written for want of room."""
-    cause = error.__cause__
-    return isinstance(cause, OSError) and cause.errno in _NO_SPACE
-
-
-def _rooms(run: RunFolder, *, has_end: bool) -> Iterator[Callable[[], None]]:
-    """What is given up, one after the other, for the weights."""
+def _rooms(run: RunFolder, needed: int) -> Iterator[Callable[[], None]]:
+    """What is given up, one after the other, for the weights, where they fit then: as long as
+    possible there is something on the disk that a kill would leave.
+    """
     yield lambda: None
     yield lambda: remove_older(run)
-    if has_end:
-        yield lambda: _remove_old_weights(run)
-    yield lambda: remove_checkpoints(run)
+    old = [run.weights_path, run.card_path]
+    if has_checkpoint(run) and _fits_without(needed, run, old):
+        yield lambda: _remove(old)
+    checkpoints = list(run.checkpoints_path.glob("*.npz"))
+    if _fits_without(needed, run, checkpoints):
+        yield lambda: _remove(checkpoints)
 
 
-def _remove_old_weights(run: RunFolder) -> None:
-    with contextlib.suppress(OSError):
-        run.weights_path.unlink()
+def _fits_without(needed: int, run: RunFolder, paths: Iterable[Path]) -> bool:
+    """Whether so many bytes have room once some files are gone."""
+    try:
+        free = shutil.disk_usage(run.path).free
+        return free + sum(path.stat().st_size for path in paths if path.exists()) >= needed
+    except OSError:
+        return False
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _wait(job: TrainingJob, write: Write, problem: SaveError) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 
 import msgspec
 
+from workbench.core.storage.save import is_full_disk
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import CheckpointKept, TestResult
@@ -22,7 +23,7 @@ from workbench.runs.store.checkpoint import (
     remove_older,
 )
 from workbench.worker.checkpoints.counters import TrainingCounters
-from workbench.worker.checkpoints.final_weights import is_full_disk, write_weights
+from workbench.worker.checkpoints.final_weights import write_weights
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.snapshot import (
     given_checksum,
@@ -147,8 +148,8 @@ class CheckpointManager:
         # Before the test, which may take a while: a kill then loses nothing.
         write = partial(self._keeper.keep_model, model.weights, self._stamped(model.epoch))
         report = partial(self._log_outcome, self._position)
-        write_weights(self._job, write, has_end=problem is None, report=report)
-        if end is not None and not has_checkpoint(self._run):
+        write_weights(self._job, write, sum(each.nbytes for each in model.weights.values()), report)
+        if problem is not None or not has_checkpoint(self._run):
             problem = self._tried(end)
         if problem is not None and not is_completed:
             self._events.log_line(

@@ -291,7 +291,8 @@ class CheckpointWriter:
             card = read_card(self._run.path)
         except RunFolderError:  # there is none, or none that could part from its weights
             card = None
-        self._thresholds = thresholds_alone(card.calibration) if card is not None else None
+        if card is not None:
+            self._thresholds = thresholds_alone(card.calibration)
         if card is not None and card.checksum:
             write_card(self._run.path, msgspec.structs.replace(card, checksum=""))
         self._has_loosened_card = True

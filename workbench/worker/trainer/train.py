@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 from workbench.errors import WorkbenchError
 from workbench.processes.memory import resident_bytes
 from workbench.protocol.events import Heartbeat, RunFinished
+from workbench.runs.control import keep_control_room
 from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
@@ -120,6 +121,7 @@ def _train(
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
+        keep_control_room(run)
         job = TrainingJob(run, project, events, stop)
         if member is None:
             peers = peers_of(job, partial(_give_up, run, events, begun - before_s))

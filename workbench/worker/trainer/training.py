@@ -271,7 +271,7 @@ class Training:
             scores = known or trainer.scores(compiled.test, *words, to_the_end=True)
             self.test = _result_of(scores)
             if self.test is not None:
-                manager.keep_test(self.test)
+                self._warned(partial(manager.keep_test, self.test))
             return
         test = partial(self._tested, ready, manager, found, known)
         if after.phase(*words, test) and is_robustness_wanted(job):
@@ -302,7 +302,7 @@ class Training:
             if known is not None:
                 self.test = _result_of(known)
         self.test = self.test or test_result(part, answers, loss)
-        manager.keep_test(self.test)
+        self._warned(partial(manager.keep_test, self.test))
         keep_test(self._job, part, answers, report)
         return True
 

@@ -1,0 +1,88 @@
+"""Requests to a trainer: taken once, and written on a full disk, too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from workbench.core.projects.project import Project
+from workbench.errors import RunError, SaveError
+from workbench.runs.control import (
+    clear_command,
+    command_of,
+    keep_control_room,
+    request_again,
+    request_save,
+    request_skip,
+    request_stop,
+    take_request,
+)
+from workbench.runs.folder import create_run
+
+
+def test_a_request_is_taken_once_and_no_command():
+    run = create_run(Project())
+    assert take_request(run) is None
+    for ask, word in ((request_skip, "skip"), (request_again, "again")):
+        ask(run)
+        assert command_of(run) is None
+        assert take_request(run)[0] == word
+        assert take_request(run) is None
+    request_stop(run)
+    assert take_request(run) is None
+    assert command_of(run) == "stop"
+
+
+def test_another_folder_is_a_new_one(tmp_path):
+    run = create_run(Project())
+    with pytest.raises(RunError, match="exists already"):
+        request_save(run, tmp_path)
+    request_save(run, tmp_path / "wörter und\tmehr")
+    assert take_request(run) == ("save", tmp_path / "wörter und\tmehr")
+
+
+def test_room_that_is_kept_is_no_command_and_takes_the_place_of_none():
+    run = create_run(Project())
+    keep_control_room(run)
+    assert run.control_path.stat().st_size == 4096
+    assert (command_of(run), take_request(run)) == (None, None)
+    request_stop(run)
+    keep_control_room(run)
+    assert command_of(run) == "stop"
+    clear_command(run)
+    run.control_path.symlink_to(run.path / "elsewhere")
+    keep_control_room(run)
+    assert not (run.path / "elsewhere").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root alone")
+def test_a_full_disk_has_room_for_a_command(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        with_room, without = (create_run(Project(), path=disk / name) for name in "ab")
+        keep_control_room(with_room)
+        fill(disk)
+        with pytest.raises(SaveError, match="the disk is full"):
+            request_stop(without)
+        request_stop(with_room)
+        assert command_of(with_room) == "stop"
+        request_save(with_room, tmp_path / "x")
+        assert take_request(with_room) == ("save", tmp_path / "x")
+        request_skip(with_room)
+        assert take_request(with_room) == ("skip", Path())
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=False, capture_output=True)
+
+
+def fill(disk):
+    with (disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
