@@ -207,6 +207,7 @@ class DatasetSpec:
         downloads: What it fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
+        lists_files: Its file names images that may lie anywhere.
         classes: Names of the classes for params, as far as they are known without reading
             an image; raises DatasetError.
         addresses: The computers on the internet that loading with these params contacts, where
@@ -228,6 +229,7 @@ class DatasetSpec:
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()
     program: str = ""
+    lists_files: bool = False
     classes: Callable[[Params], tuple[str, ...]] = lambda params: ()
     addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]
