@@ -1,5 +1,5 @@
-"""A folder of images is renamed after the training: Evaluate finds it again by a click. And the model
-that is chosen stays while another one trains.
+"""A folder of images is renamed after the training: Evaluate finds it again by a click. And the
+model that is chosen stays while another one trains.
 
 Run by test_moved_folder.py; `python -m tests.end2end.moved_folder FOLDER [SCREENSHOT_FOLDER]`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit
 
 from tests.end2end.robot import center
 from tests.end2end.two_projects import Owner, make_colors
@@ -46,18 +46,28 @@ class Mover(Owner):
         words = view.wait.text()
         self.shot("not_found")
         view.state.evaluation = None
-        self.press(view.find_data)
-        self.robot.wait(lambda: self._dialog() is not None, "the dialog")
-        field = self._dialog().findChild(QLineEdit)
-        field.selectAll()
-        self.robot.write(str(folder))
-        self.robot.key("Return")
-        self.robot.wait(lambda: self._dialog() is None, "the end of the dialog")
+        place = self.robot.at_rest(lambda: center(view.find_data))
+        self.robot.while_open(
+            self._dialog,
+            lambda dialog: self._enter(dialog, str(folder)),
+            opening=lambda: self.robot.click(place),
+        )
         return {"words": words, "accuracy": self.accuracy()}
 
     def _dialog(self) -> QFileDialog | None:
         dialog = QApplication.activeModalWidget()
         return dialog if isinstance(dialog, QFileDialog) else None
+
+    def _enter(self, dialog: QFileDialog, folder: str) -> None:
+        self.robot.focus(dialog)
+        name = dialog.findChild(QLineEdit)
+        name.setCompleter(None)  # its list would take the next click
+        self.robot.click(center(name), times=3)
+        self.robot.write(folder)
+        self.robot.wait(lambda: name.text() == folder, "the path")
+        self.shot("dialog", dialog)
+        button = next(b for b in dialog.findChildren(QAbstractButton) if "Choose" in b.text())
+        self.robot.click(center(button))
 
     def train_beside(self) -> dict[str, object]:
         """Trains once more while a picture is shown; then uses what is ready."""
