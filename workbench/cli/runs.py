@@ -1,8 +1,11 @@
-"""`workbench runs`: the runs on this computer: list, find, rename, tag, note, trash, export."""
+"""`workbench runs`: the runs on this computer: list, find, rename, tag, note, trash, restore,
+export.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,14 @@ from workbench.cli._options import (
     add_run,
     refuse_existing,
 )
-from workbench.cli._output import aligned, print_json, print_line, print_text, report_error
-from workbench.errors import UsageError
+from workbench.cli._output import (
+    aligned,
+    print_json,
+    print_line,
+    print_text,
+    report_error,
+)
+from workbench.errors import RunFolderError, UsageError
 from workbench.runs.control import request_again, request_save, request_skip
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder
@@ -26,7 +35,7 @@ from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.summary import summarise
-from workbench.runs.library.trash import trash_run
+from workbench.runs.library.trash import TrashedRun, restore_run, trash_run, trashed_runs
 from workbench.runs.log.history import UNSAVED, MetricHistory
 from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_of, outcome_words
@@ -34,7 +43,7 @@ from workbench.runs.state.outside import place_text
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
-HELP = "list the runs on this computer; rename, tag, annotate, trash or export one"
+HELP = "list the runs on this computer; rename, tag, annotate, trash, restore or export one"
 
 
 _NAME_LETTERS = 60
@@ -42,7 +51,7 @@ _NAME_LETTERS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to list; or one of show, skip, save, again, rename, tag, note, trash, export."""
+    """What to list, or a command: show, skip, save, again, rename, tag, note, trash, ...."""
     add_json_option(parser)
     parser.add_argument(
         "--filter",
@@ -72,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trash = commands.add_parser("trash", help="move runs to the trash")
     trash.add_argument("run_names", metavar="RUN", nargs="+", help=RUN_WORDS)
     trash.set_defaults(change=_trash)
+    _add_restore(commands)
     export = commands.add_parser("export", help="export the curves of a run as .csv or .parquet")
     add_run(export)
     export.add_argument(
@@ -103,6 +113,20 @@ def _add_show_and_requests(commands: Any) -> None:
     )
     add_run(again)
     again.set_defaults(change=_again)
+
+
+def _add_restore(commands: Any) -> None:
+    restore = commands.add_parser(
+        "restore", help="put runs back from the trash, or list those in it"
+    )
+    restore.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="name of a run's folder, or of its folder in the trash; without one, runs in the "
+        "trash are listed",
+    )
+    restore.set_defaults(change=_restore)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -241,7 +265,33 @@ def _note(arguments: argparse.Namespace) -> None:
 def _trash(arguments: argparse.Namespace) -> None:
     for run in [open_run(name) for name in arguments.run_names]:  # a wrong name: none goes
         trash_run(run)
-        print_line(f"Moved {run.name} to the trash.")
+        print_line(f"Moved {run.name} to the trash. `workbench runs restore {run.name}` undoes it.")
+
+
+def _restore(arguments: argparse.Namespace) -> None:
+    trashed = trashed_runs()
+    if not arguments.names:
+        rows = [(run.place.name, run.deleted.replace("T", " "), str(run.path)) for run in trashed]
+        for line in aligned(rows):
+            print(line)
+        if not rows:
+            print_line("No run is in the trash.")
+        return
+    for run in [_trashed(name, trashed) for name in arguments.names]:  # a wrong name: none moves
+        print_line(f"Restored {restore_run(run).path}.")
+
+
+def _trashed(name: str, trashed: Sequence[TrashedRun]) -> TrashedRun:
+    """The run that is meant: of several with a name the one that was deleted last."""
+    for run in trashed:
+        if name in {run.place.name, run.path.name, str(run.path)}:
+            return run
+    raise RunFolderError(
+        "There is no such run in the trash.",
+        received=name,
+        expected=", ".join(run.place.name for run in trashed[:8]) or "nothing: no run is there",
+        fix="List them with `workbench runs restore`.",
+    )
 
 
 def _export(arguments: argparse.Namespace) -> None:

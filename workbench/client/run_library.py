@@ -19,7 +19,7 @@ from workbench.runs.library.index import RunSummary
 from workbench.runs.library.places import keep_place
 from workbench.runs.library.projects import OpenProject, default_models
 from workbench.runs.library.summary import with_epochs
-from workbench.runs.library.trash import trash_run
+from workbench.runs.library.trash import restore_path, trash_run
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
 from workbench.runs.state.outcome import RunOutcome
@@ -56,6 +56,7 @@ class RunLibrary(TrainerControl):
         outcome_changed: Path of a followed run whose outcome is another than before.
         run_ended: Path of a followed run that has just ended, and its RunOutcome.
         weights_saved: Path of a followed run that has saved other weights to classify with.
+        run_deleted, run_restored: Path of a run that was moved to the trash; and back from it.
     """
 
     runs_changed = Signal()
@@ -67,6 +68,8 @@ class RunLibrary(TrainerControl):
     outcome_changed = Signal(str)
     run_ended = Signal(str, object)
     weights_saved = Signal(str)
+    run_deleted = Signal(str)
+    run_restored = Signal(str)
 
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(home or runs_home(), parent)
@@ -403,9 +406,18 @@ class RunLibrary(TrainerControl):
         """Moves a run that has ended to the trash."""
         self._change(lambda: trash_run(RunFolder(path)), lambda: self._on_deleted(path))
 
+    def restore(self, path: Path) -> None:
+        """Puts a run back from the trash."""
+        self._change(lambda: restore_path(path), lambda: self._on_restored(path))
+
+    def _on_restored(self, path: Path) -> None:
+        self.refresh()
+        self.run_restored.emit(str(path))
+
     def _on_deleted(self, path: Path) -> None:
         if path in self.shown:
             self.toggle_shown(path)
         if self.current is not None and self.current.run.path == path:
             self.select(None)
         self.refresh()
+        self.run_deleted.emit(str(path))

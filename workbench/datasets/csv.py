@@ -249,5 +249,6 @@ SPEC = DatasetSpec(
         RANGE,
     ),
     source_param="path",
+    lists_files=True,
     load=_load,
 )

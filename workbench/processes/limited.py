@@ -11,6 +11,9 @@ import runpy
 import sys
 from pathlib import Path
 
+ARCHIVE_READER = Path(__file__).resolve().with_name("archive_reader.py")
+"""The script that reads foreign archives."""
+
 _MAX_OPEN_FILES = 64
 
 

@@ -412,3 +412,19 @@ def test_a_folded_group_without_layers_is_forgotten():
 def test_edits_and_folded_groups_of_another_form_are_refused():
     assert refusal(a_plain(edits=["left_out"])).where.endswith("edits")
     assert "view.folded" in refusal(a_plain(view={"folded": "block"})).where
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "what", "fix"),
+    [
+        ("func.keras", b"PK\x03\x04\xdd", "is a Keras model, not a project", "workbench load"),
+        ("old.h5", b"\x89HDF\r\n\x1a\n", "is an HDF5 file", "workbench load"),
+        ("a.workbundle", b"PK\x03\x04", "is a bundle", "workbench unbundle"),
+        ("a.zip", b"PK\x03\x04", "is a ZIP archive", "Unpack it"),
+    ],
+)
+def test_a_model_or_an_archive_is_named_as_what_it_is(tmp_path, name, head, what, fix):
+    (tmp_path / name).write_bytes(head + b"\0" * 50)
+    with pytest.raises(ProjectFileError, match=what) as found:
+        read_project(tmp_path / name)
+    assert fix in found.value.fix

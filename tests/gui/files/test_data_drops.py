@@ -231,3 +231,25 @@ def test_what_is_no_picture_is_refused(cifar, taken, html):
     mime.setHtml(html)
     assert drop_data_on(cifar, mime) == ""
     assert taken == []
+
+
+def test_a_saved_model_is_no_data_set(window, tmp_path):
+    folder = tmp_path / "seq_savedmodel"
+    for name in ("assets", "variables"):
+        (folder / name).mkdir(parents=True)
+    (folder / "saved_model.pb").write_bytes(b"\x08\x01")
+    before = window.context.document.project
+    assert drop_on(window, folder).startswith("“seq_savedmodel” is a SavedModel of TensorFlow")
+    assert window.context.document.project == before
+
+
+def test_folders_without_an_image_are_no_classes(window, tmp_path):
+    folder = tmp_path / "letters"
+    for name in ("old", "new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "letter.pdf").touch()
+    before = window.context.document.project
+    assert "contains no images and no class folders" in drop_on(window, folder)
+    assert window.context.document.project == before
+    (folder / "new" / "photo.jpg").touch()
+    assert drop_on(window, folder) == "Drop to use “letters” as the data set: 2 classes"

@@ -45,10 +45,10 @@ def test_sources_are_buttons_or_in_the_menu_and_name_why_they_cannot_be_used(rea
     listed = {action.text().split(" — ")[0]: action for action in menu.actions()}
     on_buttons = [each.text() for each in drop.buttons.values()]
     assert sorted([*listed, *on_buttons]) == sorted(s.text for s in all_sources().values())
-    assert listed["Folder to table…"].isEnabled()
+    assert listed["Folder to CSV file…"].isEnabled()
     ready.classify_folder(str(tmp_path))
     menu.aboutToShow.emit()
-    words = "Folder to table… — A folder is being classified"
+    words = "Folder to CSV file… — A folder is being classified"
     action = next(each for each in menu.actions() if each.text() == words)
     assert not action.isEnabled()
     assert "A folder is being classified." in action.toolTip()

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from workbench.cli import main
 from workbench.core.projects.project import Project
 from workbench.errors import RunError
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.library.trash import check_deletable, trash_run
+from workbench.runs.library.trash import (
+    check_deletable,
+    restore_path,
+    trash_run,
+    trashed_runs,
+)
 from workbench.runs.state import queue
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - not for what is written, but for being another disk
@@ -144,3 +150,51 @@ def test_a_home_that_cannot_be_made_is_reported(monkeypatch, written):
     with pytest.raises(RunError, match="there is no home folder") as caught:
         trash_run(run)
     assert (caught.value.where, run.path.exists()) == ("/proc/no/home", True)
+
+
+def test_a_trashed_run_comes_back_to_its_place(home_trash, written, capsys):
+    run = written("a b").begin().train(1).finish().folder
+    assert main(["runs", "trash", run.name]) == 0
+    capsys.readouterr()
+    assert main(["runs", "restore"]) == 0
+    assert str(run.path) in capsys.readouterr().out
+    assert main(["runs", "restore", "no-such"]) == 3
+    assert main(["runs", "restore", run.name]) == 0
+    assert run.request_path.is_file()
+    assert not [*(home_trash / "info").iterdir()]
+    assert trashed_runs() == []
+
+
+def test_of_two_of_a_name_the_last_deleted_comes_back(home_trash, tmp_path):
+    path = tmp_path / "runs" / "same name"
+    for title in ("first", "second"):
+        trash_run(create_run(Project(title=title), path=path))
+    for info, day in zip(sorted((home_trash / "info").iterdir()), ("02", "01"), strict=True):
+        lines = info.read_text().splitlines()[:2]
+        info.write_text("\n".join([*lines, f"DeletionDate=2026-01-{day}T10:00:00"]))
+    assert restore_path(path).request().title == "first"
+
+
+def test_a_run_is_not_put_over_another(home_trash, tmp_path):
+    run = create_run(Project(), path=tmp_path / "runs" / "one")
+    trash_run(run)
+    create_run(Project(), path=run.path)
+    with pytest.raises(RunError, match="something is in its place"):
+        restore_path(run.path)
+
+
+def test_what_is_no_run_is_not_listed(home_trash, tmp_path):
+    for kind in ("files", "info"):
+        (home_trash / kind).mkdir(parents=True)
+    (home_trash / "files" / "letter.txt").touch()
+    (home_trash / "info" / "letter.txt.trashinfo").write_text("[Trash Info]\nPath=/x/letter.txt\n")
+    (home_trash / "info" / "odd.trashinfo").write_bytes(b"\xff\x00")
+    assert trashed_runs(tmp_path) == []
+
+
+def test_a_run_comes_back_from_the_trash_of_its_disk(other_disk, tmp_path, monkeypatch):
+    run = create_run(Project(), path=other_disk / "one")
+    trash_in_a_child(run.path, tmp_path)
+    assert not run.path.exists()
+    restore_path(run.path)
+    assert run.request_path.is_file()

@@ -42,6 +42,23 @@ PROJECT_SUFFIX = ".workbench"
 
 _LINE_WIDTH = 100
 _MAX_LISTED = 8
+_LOAD = (
+    "Open a project with the same network and drop the file on its window, or type "
+    "`workbench load PROJECT FILE`: its weights become a run that evaluates and classifies."
+)
+_OTHER_KINDS = {
+    (b"PK\x03\x04", ".keras"): (
+        "a Keras model",
+        f"{_LOAD} One that Workbench exported classifies as it is: `workbench classify FILE …`.",
+    ),
+    (b"\x89HDF\r\n", ""): ("an HDF5 file, such as weights or a model of Keras", _LOAD),
+    (b"PK\x03\x04", ".workbundle"): (
+        "a bundle",
+        "Unpack it by `workbench unbundle FILE FOLDER`, or open it in the window.",
+    ),
+    (b"PK\x03\x04", ""): ("a ZIP archive", "Unpack it, and open the project in it."),
+}
+"""How files of other kinds begin, and end in name -> what they are, and what to do with them."""
 _REPAIR = "Open a backup copy, or repair the file in a text editor."
 
 
@@ -59,6 +76,7 @@ def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
     """As `read_project`, with the stamp of just the bytes that were read."""
     path = Path(path)
     data = _read_bytes(path)
+    _refuse_model(data, path)
     project = parse_project(_text_of(data, path), str(path))
     if not project.id:
         project = replace(project, id=_id_of_path(path))
@@ -165,6 +183,18 @@ def _read_bytes(path: Path) -> bytes:
             return file.read(MAX_CHARACTERS + 1)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _refuse_model(data: bytes, path: Path) -> None:
+    """Raises ProjectFileError for a file that begins as one of another kind does."""
+    for (head, ending), (what, fix) in _OTHER_KINDS.items():
+        if data.startswith(head) and path.name.lower().endswith(ending):
+            raise ProjectFileError(
+                f"“{path.name}” is {what}, not a project.",
+                where=str(path),
+                expected="a project file",
+                fix=fix,
+            )
 
 
 def _text_of(data: bytes, path: Path) -> str:

@@ -209,6 +209,7 @@ class DatasetSpec:
         downloads: What it fetches from the internet on first use.
         program: The body of a function of a plain Keras program that returns
             (x_train, y_train), (x_test, y_test); "" where people bring the images.
+        lists_files: Its file names images that may lie anywhere.
         listing: Classes and files for params, as far as they are known without reading an image;
             None where that is not at all. Raises DatasetError.
         addresses: The computers on the internet that loading with these params contacts, where
@@ -231,6 +232,7 @@ class DatasetSpec:
     num_test: int = 0
     downloads: tuple[NeededFile, ...] = ()
     program: str = ""
+    lists_files: bool = False
     listing: Callable[[Params], LoadedData | None] = lambda params: None
     addresses: Callable[[Params], tuple[str, ...]] = lambda params: ()
     load: Callable[[LoadContext, Params], LoadedData]

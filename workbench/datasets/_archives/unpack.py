@@ -1,7 +1,7 @@
 """Archives of class folders: unpacked once into the cache, by their content.
 
-An archive is foreign: a child process reads it (`reader`), and here is decided what
-becomes a file. Only pictures do, under names without "..", in a new folder that gets its name
+An archive is foreign: a child process reads it (`processes.archive_reader`), and here is decided
+what becomes a file. Only pictures do, under names without "..", in a new folder that gets its name
 when it is complete. No links, no modes, no owners, no times.
 """
 
@@ -37,7 +37,7 @@ from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, MAX_FILE_BYTES, sniff
 from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
-from workbench.processes.limited import limited_command
+from workbench.processes.limited import ARCHIVE_READER, limited_command
 
 Kind = Literal["zip", "tar"]
 
@@ -56,7 +56,6 @@ _CHECK_EVERY_BYTES = 32 * 2**20
 _MAX_DEPTH = 50
 _MAX_NAME_BYTES = 255
 
-_READER = Path(__file__).resolve().with_name("reader.py")
 NAMES = ChoiceParam(
     "names",
     "auto",
@@ -189,7 +188,7 @@ class _Unpacking:
         size = self.path.stat().st_size
         order = {
             "path": str(self.path.resolve()),
-            "kind": self.kind,
+            "is_tar": self.kind == "tar",
             "names_only": names_only,
             "max_files": min(MAX_FILES, _SLACK_FILES + size // _BYTES_PER_FILE),
             "max_bytes": min(MAX_BYTES, _SLACK_BYTES + _RATIO * size),
@@ -198,7 +197,7 @@ class _Unpacking:
         cpu_s = 120 + size // 10**6
         try:
             with Child(
-                limited_command(_READER, memory_bytes=_MEMORY_BYTES, cpu_s=cpu_s),
+                limited_command(ARCHIVE_READER, memory_bytes=_MEMORY_BYTES, cpu_s=cpu_s),
                 name="its reader",
                 environment={"LC_ALL": "C.UTF-8"},
                 order=json.dumps(order).encode(),

@@ -19,8 +19,9 @@ from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.common.window_state import WindowState
+from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.layout import column, row, scroll_area
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 _SHARES = (4, 1)
@@ -55,6 +56,7 @@ class ClassifyView(QWidget):
         self.chooser = ModelChooser(context.library, kept=kept, view="classify")
         self.load = button("Load weights…")
         self.wait = WaitLabel()
+        self.find_data = FindDataButton(context, self.state.background)
         self.empty = NoModelPage(
             context.library,
             context.theme,
@@ -71,7 +73,7 @@ class ClassifyView(QWidget):
 
     def _build(self) -> None:
         line = row(self.chooser, self.load, (self.wait, 1), spacing=12)
-        column(line, self.chooser.offer, parent=self.top, spacing=4)
+        column(line, self.chooser.offer, row(self.find_data, STRETCH), parent=self.top, spacing=4)
         left = QWidget()
         self.panels.fill(column(parent=left, spacing=12), "left", "bottom")
         self.panels.group(left, self.panels.of("left", "bottom"))
@@ -92,6 +94,7 @@ class ClassifyView(QWidget):
         self._context.library.run_ended.connect(self._on_run_ended)
         for loader in (self.load.clicked, self.empty.second_pressed):
             loader.connect(self.ask_weights)
+        self.find_data.said.connect(self.wait.say)
         self.empty.train_pressed.connect(self.train_requested)
         self.empty.use_pressed.connect(self.chooser.choose)
         self.state.waiting.connect(self.wait.wait_for)
@@ -172,6 +175,7 @@ class ClassifyView(QWidget):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
+        self.find_data.show_for(error)
         self._has_failed = True
 
     def _on_shown(self) -> None:
@@ -183,6 +187,7 @@ class ClassifyView(QWidget):
         if self._has_failed:
             self._has_failed = False
             self.wait.say("")
+            self.find_data.show_for(None)
 
     def _arrange(self) -> None:
         """Puts what is beside the answer below it in a narrow window."""

@@ -19,6 +19,7 @@ from workbench.core.projects.source import source_choice
 from workbench.core.specs import DatasetSpec
 from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
+from workbench.moving.bundle import BUNDLE_SUFFIX
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.protocol.weights import WEIGHTS_ENDINGS
 
@@ -40,6 +41,8 @@ _NO_PICTURES = frozenset(
 decides that, once it is classified."""
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
+_MOST_LOOKED_INTO = 50  # class folders, until one has an image
+_SAVED_MODEL = "saved_model.pb"
 _MOST_AROUND = 4  # folders that may be around the class folders
 
 DropKind = Literal[
@@ -155,8 +158,9 @@ def _sort_single(path: Path, least_classes: int) -> Drop | None:
     name = path.name.lower()
     if path.is_dir():
         return _sort_folder(path, least_classes)
-    if name.endswith(PROJECT_SUFFIX):
-        return Drop("project", (str(path),), f"Drop to open the project “{path.name}”")
+    if name.endswith((PROJECT_SUFFIX, BUNDLE_SUFFIX)):
+        what = "project" if name.endswith(PROJECT_SUFFIX) else "bundle"
+        return Drop("project", (str(path),), f"Drop to open the {what} “{path.name}”")
     if name.endswith(WEIGHTS_ENDINGS):
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
     if name.startswith(RESULT_NAME) and name.endswith(".zip"):
@@ -227,6 +231,12 @@ class _Inside:
 
 
 def _sort_folder(folder: Path, least_classes: int) -> Drop:
+    if (folder / _SAVED_MODEL).is_file():
+        words = (
+            f"“{folder.name}” is a SavedModel of TensorFlow, no data set. Weights are loaded from "
+            "a Keras file of the same model (.keras, .h5)"
+        )
+        return Drop("unknown", (str(folder),), words)
     try:
         inside = _Inside.of(folder)
         if inside.pictures and len(inside.folders) < 2:
@@ -261,11 +271,20 @@ def _count_classes(inside: _Inside) -> int | None:
             return 0
         first = _Inside.of(Path(inside.folders[0]))
         if first.pictures or not first.folders:
+            if not _has_images(inside.folders):
+                return 0
             return len(inside.folders) if inside.is_all else None
         if len(inside.folders) > 1:
             return None
         inside = first
     return None
+
+
+def _has_images(folders: Sequence[str]) -> bool:
+    """Whether there is, or may be, an image in any of the first folders, or a folder in one."""
+    insides = (_Inside.of(Path(folder)) for folder in folders[:_MOST_LOOKED_INTO])
+    found = any(each.pictures or each.others or each.folders for each in insides)
+    return found or len(folders) > _MOST_LOOKED_INTO
 
 
 def _is_picture(path: str) -> bool:

@@ -18,6 +18,7 @@ from workbench.gui.data.enlarge import open_sample
 from workbench.gui.data.reading import ReadingBox
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
+from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.images.sample_dialog import Sample
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
@@ -89,10 +90,16 @@ class DataContentsPanel(QScrollArea):
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
         self._rows = []
+        box = TextBox("problem", error.what, error_text(error))
         link = InstallLink()
         link.installed.connect(self._state.rescan)
-        self._show(TextBox("problem", error.what, error_text(error)), link, STRETCH)
+        find = FindDataButton(self._state.context, self._state.background)
+        find.said.connect(self._state.said)
+        find.found.connect(self._state.rescan)
+        box.column.addWidget(find, 0, Qt.AlignmentFlag.AlignLeft)
+        self._show(box, link, STRETCH)
         link.offer(error.fix)
+        find.show_for(error)
 
     def show_description(self, description: DataDescription) -> None:
         """Shows what the source holds."""

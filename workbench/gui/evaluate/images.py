@@ -174,6 +174,8 @@ class ImagesPanel(Box):
         buttons = self.relabel_button, self.leave_out_button, self.to_training_button
         for each in (*buttons, self.tag_button):
             each.setEnabled(not reason and bool(chosen))
+        if all(self.rows.place(at).part == "train" for at in chosen):
+            self.to_training_button.setEnabled(False)
         self.train_button.setEnabled(not reason)
         if self.scored.images is None and self.scored.picked is None:
             self.status.setText(self.scored.problem)

@@ -23,6 +23,7 @@ from workbench.gui.common.sections import Sections
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.evaluate.part_box import PartBox
 from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
@@ -69,6 +70,7 @@ class EvaluateView(QWidget):
         self.cancel = button("Cancel")
         self.note = plain_label(role="warning", wrap=True)
         self.wait = WaitLabel()
+        self.find_data = FindDataButton(context, self.state.background)
         self.hint = EmptyPage(theme, "chart", NOT_YET, SHOWS, action="Evaluate")
         text = "Its scores on held-out images appear here."
         self.empty = NoModelPage(context.library, theme, "chart", text)
@@ -88,7 +90,15 @@ class EvaluateView(QWidget):
         policy.setRetainSizeWhenHidden(True)
         self.cancel.setSizePolicy(policy)
         line = row(self.chooser, self.part, *buttons, STRETCH, spacing=12)
-        column(line, self.chooser.offer, self.note, self.wait, parent=self.top, spacing=6)
+        column(
+            line,
+            self.chooser.offer,
+            self.note,
+            self.wait,
+            row(self.find_data, STRETCH),
+            parent=self.top,
+            spacing=6,
+        )
         self._body.addWidget(self.hint)
         self._body.addWidget(scroll_area(self._make_results()))
         self._body.addWidget(QWidget())  # until it is known whether there are results
@@ -120,6 +130,8 @@ class EvaluateView(QWidget):
         self.state.looked.connect(self._on_looked)
         self.state.remarked.connect(self._show_head)
         self.state.failed.connect(self._on_failed)
+        self.find_data.said.connect(self.wait.say)
+        self.find_data.found.connect(self.evaluate)
         self.empty.train_pressed.connect(self.train_requested)
         self.empty.use_pressed.connect(self.chooser.choose)
 
@@ -157,6 +169,7 @@ class EvaluateView(QWidget):
         if has_focus:
             self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
         self._set_enabled(is_enabled=False)
+        self.find_data.show_for(None)
         self._on_progressed("Evaluating")
         self.hint.text.setText(_WAIT)
 
@@ -193,6 +206,7 @@ class EvaluateView(QWidget):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.wait.say(str(error), is_bad=True)
+        self.find_data.show_for(error)
 
     def _show_idle(self) -> None:
         self._set_enabled(is_enabled=True)
@@ -211,6 +225,7 @@ class EvaluateView(QWidget):
         self._body.setCurrentIndex(2)
         if not self.state.is_busy:
             self.wait.say("")
+            self.find_data.show_for(None)
         self.state.choose(run, self.chooser.title)
         self._show_head()
 

@@ -19,9 +19,11 @@ from workbench.gui.files.compare_with_file import CompareWithFile, changed_words
 from workbench.gui.kit.file_dialogs import ask_file, start_folder
 from workbench.gui.kit.messages import Answer, ask_choice, ask_unsaved, show_error
 from workbench.gui.kit.save_path import ask_save_path
+from workbench.moving.bundle import BUNDLE_SUFFIX
 
 _CHANGED_CHOICES = ("Save as…", "Overwrite", "Reload", "Compare…", "Cancel")
 _FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
+_OPENED = f"Workbench projects and bundles (*{PROJECT_SUFFIX} *{BUNDLE_SUFFIX});;All files (*)"
 
 
 class FileController(QObject):
@@ -29,10 +31,11 @@ class FileController(QObject):
     another program has changed. The file is checked whenever the window becomes active.
 
     `opened` is emitted after another project has taken the document's place; `said` carries a
-    sentence for the status line.
+    sentence for the status line; `bundle_wanted` the path of a bundle that is to be opened.
     """
 
     opened = Signal()
+    bundle_wanted = Signal(str)
     said = Signal(str)
 
     def __init__(self, document: ProjectDocument, state: WindowState, window: QWidget) -> None:
@@ -107,11 +110,16 @@ class FileController(QObject):
 
     def ask_open(self) -> bool:
         """Lets the user choose a project file and opens it."""
-        path = ask_file(self._window, "Open project", _FILTER, kind="project")
+        path = ask_file(self._window, "Open project", _OPENED, kind="project")
         return bool(path) and self.open(path)
 
     def open(self, path: str) -> bool:
-        """Opens a project file; shows what is wrong with one that cannot be opened."""
+        """Opens a project file; shows what is wrong with one that cannot be opened. A bundle is
+        opened soon, once it is known where its folder goes.
+        """
+        if path.lower().endswith(BUNDLE_SUFFIX):
+            self.bundle_wanted.emit(path)
+            return False
         if not self.may_lose_changes() or not self._read(path):
             return False
         self._state.add_recent(path)
@@ -122,6 +130,12 @@ class FileController(QObject):
         """Saves to the project's file, asking for one where there is none."""
         path = self._document.path
         return self._save_to(str(path)) if path else self.save_as()
+
+    def saved_path(self) -> Path | None:
+        """The project's file, saved as it is shown; None where that was called off."""
+        if (self._document.is_dirty or self._document.path is None) and not self.save():
+            return None
+        return Path(self._document.path) if self._document.path is not None else None
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it."""

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMainWindow
 from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.common.model_chooser import ModelChooser
 from workbench.gui.common.view_spec import WindowServices
+from workbench.gui.files.bundles import BundleController
 from workbench.gui.files.controller import FileController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
@@ -64,6 +65,7 @@ class WindowParts:
     window: QMainWindow
     services: WindowServices
     files: FileController
+    bundles: BundleController
     runs: RunController
     places: TargetController
     notebooks: NotebookController
@@ -96,6 +98,7 @@ class ActionHandlers:
             "open": parts.files.ask_open,
             "save": parts.files.save,
             "save_as": parts.files.save_as,
+            "bundle": parts.bundles.ask_save,
             "revert": parts.files.revert,
             "augmentation": partial(open_augmentation, context, parts.window),
             "load_weights": partial(context.weights.ask, parts.window),

@@ -19,12 +19,14 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
+from workbench.gui.files.bundles import BundleController
 from workbench.gui.files.changed_bar import ChangedFileBar
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.data_chooser import DataChooser
 from workbench.gui.files.run_opener import RunOpener
 from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
+from workbench.gui.images.find_data import MovedData
 from workbench.gui.kit.file_dialogs import DialogFolders
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
@@ -63,6 +65,8 @@ size leaves less, the window is as small as the screen: parts of its bar and vie
 class MainWindow(QMainWindow):
     """One window, its views, one project."""
 
+    _last_key = "design"
+
     def __init__(self, context: WindowContext, state: WindowState) -> None:
         super().__init__()
         self.context = context
@@ -72,6 +76,7 @@ class MainWindow(QMainWindow):
         self._fit_screen()
         document = context.document
         self.files = FileController(document, state, self)
+        self.bundles = BundleController(self.files, self)
         self.start = StartController(context, self.files, self)
         self.run_opener = RunOpener(context, self.files, self)
         self.check = TargetCheck(document, self)
@@ -92,11 +97,11 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
-        self._last_key = "design"
         revert = self.actions_by_key["revert"]
         self.title = WindowTitle(self, document, self.files, revert, lambda: self._is_at_start)
         self.changed_bar = ChangedFileBar(context, self.files, self.views, self)
         self.data_chooser = DataChooser(context, self)
+        self.moved = MovedData(context, self)
         self.drops = DropController(context, self, self.views.currentWidget)
         self._add_submenus()
         self._connect()
@@ -173,6 +178,7 @@ class MainWindow(QMainWindow):
             window=self,
             services=self._services(),
             files=self.files,
+            bundles=self.bundles,
             runs=self.runs,
             places=self.places,
             notebooks=self.notebooks,
@@ -233,12 +239,14 @@ class MainWindow(QMainWindow):
         undo = UndoReport(stack, actions, lambda: self.views.current_key == "design", self)
         parts = (
             self.files,
+            self.bundles,
             self.places,
             self.start,
             self.drops,
             self.runs,
             self.notebooks,
             self.layouts,
+            self.moved,
         )
         for part in (*parts, undo, self.context.weights):
             part.said.connect(self.say)
@@ -345,6 +353,7 @@ class MainWindow(QMainWindow):
         self.run_opener.close()
         self.check.close()
         self.places.close()
+        self.moved.close()
         for view in self.views.built.values():
             getattr(view, "close_background", lambda: None)()
         event.accept()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QStyle, QStyleOption, QWidget
 
@@ -30,6 +31,46 @@ _PREDICTED = ("Memory", "Epoch")
 _FIRST_TO_GO = ("Multiply-adds", "Parameters", "Epoch", "Memory")
 _GAPS_PX, _MARGINS_PX = 25, 40
 _MESSAGE_LEFT_PX, _MESSAGE_GAP_PX = 12, 12
+_UNDO_MS = 60_000
+"""Runs that were deleted within such a time of each other are put back together."""
+
+
+class UndoDelete(TextButton):
+    """Puts the runs that were just deleted back from the trash; shown for a while."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__("", role="link", theme=context.theme)
+        self.setObjectName("undo_delete_button")
+        self._library = context.library
+        self._paths: list[Path] = []
+        self._timer = QTimer(self, singleShot=True, interval=_UNDO_MS)
+        self._timer.timeout.connect(self._forget)
+        self._library.run_deleted.connect(self._on_deleted)
+        self._library.run_restored.connect(self._on_restored)
+        self.clicked.connect(self._on_clicked)
+        self.hide()
+
+    def _on_deleted(self, path: str) -> None:
+        self._paths.append(Path(path))
+        self._timer.start()
+        self._show()
+
+    def _on_restored(self, path: str) -> None:
+        self._paths = [each for each in self._paths if each != Path(path)]
+        self._show()
+
+    def _show(self) -> None:
+        self.setText(f"Undo: put {plural(len(self._paths), 'run')} back")
+        self.setToolTip("Moves what was just deleted from the trash to where it was")
+        self.setVisible(bool(self._paths))
+
+    def _on_clicked(self) -> None:
+        for path in self._paths:
+            self._library.restore(path)
+
+    def _forget(self) -> None:
+        self._paths.clear()
+        self.hide()
 
 
 class StatusLine(QStatusBar):
@@ -61,8 +102,9 @@ class StatusLine(QStatusBar):
         self.next_step.setObjectName("next_step_button")
         self.next_step.clicked.connect(self._on_next_step)
         self._step: Fix | None = None
+        self.undo_delete = UndoDelete(context)
         self._found = QWidget()
-        found = (self.findings, self.problems, self.next_step)
+        found = (self.undo_delete, self.findings, self.problems, self.next_step)
         row(*found, parent=self._found, margins=(0, 0, 12, 0), spacing=4)
         self.addPermanentWidget(self._found)
         self.messageChanged.connect(lambda words: self.setToolTip(plain_tip(words)))
@@ -105,7 +147,7 @@ class StatusLine(QStatusBar):
         """In a narrow window the totals that matter least give way: the problems stay."""
         has_prediction = self._predictor.prediction is not None
         shown = [key for key in self._values if has_prediction or key not in _PREDICTED]
-        beside = (self.findings, self.problems, self.next_step)
+        beside = (self.undo_delete, self.findings, self.problems, self.next_step)
         room = self.width() - sum(
             each.sizeHint().width() for each in beside if each.isVisibleTo(self)
         )

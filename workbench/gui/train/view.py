@@ -14,9 +14,10 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_folder
-from workbench.gui.kit.layout import column, scroll_area
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
@@ -29,6 +30,7 @@ from workbench.gui.train.runs.controller import RunActions
 from workbench.gui.train.series.controller import SeriesController
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, PhaseChanged, RunEvent, TimeSpent
+from workbench.protocol.wire import error_from_parts
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.link import has_mirror
 from workbench.runs.state.outcome import RunOutcome
@@ -75,6 +77,7 @@ class TrainView(QMainWindow):
         self.next_steps = NextSteps()
         self.notice = InfoBar(theme)
         self.trouble = ErrorBanner()
+        self.find_data = FindDataButton(context, self.state.background)
         self.curves = RunPages(theme)
         self.plots = self.curves.plots
         self.diagnosis = DiagnosisController(context, self.curves, self)
@@ -107,7 +110,8 @@ class TrainView(QMainWindow):
         parts.setSizes([600, 130])
         page = QFrame()
         strip = self.diagnosis.strip
-        above = (self.header, self.next_steps, self.notice, self.trouble, strip)
+        find = row(self.find_data, STRETCH)
+        above = (self.header, self.next_steps, self.notice, self.trouble, find, strip)
         column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
         whole = scroll_area(page)
@@ -136,6 +140,8 @@ class TrainView(QMainWindow):
         for pressed, ask in presses:
             pressed.clicked.connect(lambda _checked=False, ask=ask: self._ask(ask))
         trouble.retry_wanted.connect(self._on_retry)
+        self.find_data.said.connect(self._say)
+        self.find_data.found.connect(self._on_found)
         header.popup.pin_wanted.connect(self._on_pin)
         for part in (self.plots, self.actions_of_runs, self.finders, self.diagnosis):
             part.said.connect(self._say)
@@ -169,6 +175,7 @@ class TrainView(QMainWindow):
         self._pages.setCurrentIndex(0 if follower is None else 1)
         self.log.clear()
         self.trouble.clear()
+        self.find_data.show_for(None)
         self._shown_title = self._title()
         self.header.set_follower(follower, self._shown_title)
         self._show_next_steps()
@@ -228,6 +235,8 @@ class TrainView(QMainWindow):
         self.header.set_can_resume(outcome.can_resume, outcome.resumes)
         self.trouble.show_outcome(outcome)
         self._show_phase()
+        error = outcome.error if outcome.kind == "failed" else None
+        self.find_data.show_for(error_from_parts(error) if error is not None else None)
         self._show_time()
         if outcome.is_over:
             self.plots.refresh()  # the last values are not to wait for their turn
@@ -304,6 +313,10 @@ class TrainView(QMainWindow):
         """Calls a function of the run that is shown."""
         if self._path is not None:
             ask(self._path)
+
+    def _on_found(self) -> None:
+        if self._follower is not None and (outcome := self._follower.outcome) is not None:
+            self._ask(self._resume if outcome.can_resume else lambda _path: None)
 
     def _resume(self, path: Path) -> None:
         outcome = self._follower.outcome if self._follower is not None else None

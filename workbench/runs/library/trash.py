@@ -1,17 +1,24 @@
-"""Runs to the trash of the desktop, from where they can be put back.
+"""Runs to the trash of the desktop, and back.
 
-Headless as well: Send2Trash follows the trash specification of freedesktop.org by itself.
+Headless as well: Send2Trash follows the trash specification of freedesktop.org by itself, and what
+it has written there is all that is needed to put a run back.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
-from send2trash import send2trash
+from send2trash import plat_other, send2trash
 
 from workbench.core.storage.own_file import make_private
-from workbench.errors import RunError, os_errors_as
+from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.runs.folder import RunFolder
+from workbench.runs.home import runs_home
 from workbench.runs.link import read_link
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
@@ -73,6 +80,97 @@ def take_out(run: RunFolder) -> bool:
         return False
     trash_run(run)
     return True
+
+
+@dataclass(frozen=True, order=True)
+class TrashedRun:
+    """A run in the trash.
+
+    Attributes:
+        deleted: When it was moved there, local time as "2026-11-27T14:05:09"; "" where unknown.
+        path: Where it was.
+        place: The folder that it is now.
+    """
+
+    deleted: str
+    path: Path
+    place: Path
+
+    @property
+    def info(self) -> Path:
+        """The file of the trash that says where it was."""
+        return self.place.parent.parent / "info" / f"{self.place.name}.trashinfo"
+
+
+def trashed_runs(home: Path | None = None) -> list[TrashedRun]:
+    """The runs in the trash that were in the runs folder (the user's where None) or whose folder
+    was made elsewhere; the last deleted first.
+    """
+    bins = {*_bins(home or runs_home())}
+    return sorted((run for each in bins for run in _runs_in(each)), reverse=True)
+
+
+def restore_run(run: TrashedRun) -> RunFolder:
+    """Moves a run from the trash to where it was. Raises RunError where something is there by now,
+    or it cannot be moved.
+    """
+    if os.path.lexists(run.path):
+        raise RunError(
+            "The run cannot be put back: something is in its place.",
+            where=str(run.path),
+            fix="Move that elsewhere first.",
+        )
+    what = "The run could not be put back."
+    with os_errors_as(RunError, what, run.path, fix="Move it with the file manager."):
+        run.path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(os.fspath(run.place), os.fspath(run.path))
+        run.info.unlink(missing_ok=True)
+    return RunFolder(run.path)
+
+
+def restore_path(path: Path) -> RunFolder:
+    """As `restore_run`, of the run that was in a folder, as it was deleted last; RunFolderError
+    where the trash has none.
+    """
+    for run in trashed_runs(path.parent):
+        if run.path == path:
+            return restore_run(run)
+    raise RunFolderError(
+        "This run is no longer in the trash.", where=str(path), fix="Look in the desktop's trash."
+    )
+
+
+def _bins(home: Path) -> Iterator[Path]:
+    """The trash of the user's home, and those at the top of the disk that runs are on."""
+    yield Path(plat_other.HOMETRASH)
+    if home.exists():
+        top = Path(os.fsdecode(plat_other.find_mount_point(os.fsencode(home))))
+        yield top / ".Trash" / str(os.getuid())
+        yield top / f".Trash-{os.getuid()}"
+
+
+def _runs_in(trash: Path) -> Iterator[TrashedRun]:
+    """What is a run, or a link to one, and says where it was."""
+    top = trash.parent if trash.name.startswith(".Trash-") else trash.parent.parent
+    base = trash.parent if trash == Path(plat_other.HOMETRASH) else top
+    try:
+        names = sorted(info.name for info in (trash / "info").iterdir())
+    except OSError:
+        return
+    for name in names:
+        place = trash / "files" / name.removesuffix(".trashinfo")
+        if RunFolder(place).request_path.is_file():
+            fields = _fields(trash / "info" / name)
+            if path := fields.get("Path"):
+                yield TrashedRun(fields.get("DeletionDate", ""), base / unquote(path), place)
+
+
+def _fields(info: Path) -> dict[str, str]:
+    try:
+        text = info.read_text(encoding="utf-8", errors="replace")[:10_000]
+    except OSError:
+        return {}
+    return dict(line.partition("=")[::2] for line in text.splitlines() if "=" in line)
 
 
 def _make_home() -> None:

@@ -10,6 +10,7 @@ from tests.gui.train.exporting.conftest import PATIENCE_MS, begin, wait_for_end
 from tests.worker.exporting.conftest import make_run
 from workbench.exports import FACTS_FORMAT
 from workbench.gui.train.exporting import action, place
+from workbench.gui.train.exporting import dialog as export_dialog
 
 FACTS = f'{{"format": "{FACTS_FORMAT}"}}'
 ALL = ["Replace", "Keep both", "Cancel"]
@@ -79,7 +80,7 @@ def test_a_link_or_a_file_of_that_name_is_never_replaced(window, path_chosen, tm
 
 @pytest.mark.worker
 def test_a_ready_folder_is_canceled_by_closing_the_window_written_and_replaced(
-    show, tmp_path, qtbot, path_chosen
+    show, tmp_path, qtbot, path_chosen, monkeypatch
 ):
     run = make_run(tmp_path)
     dialog, folder = show(run), tmp_path / "out" / "ready"
@@ -90,6 +91,13 @@ def test_a_ready_folder_is_canceled_by_closing_the_window_written_and_replaced(
     dialog.formats.select("onnx")
     dialog.name.field.setText("ready")
     begin(qtbot, dialog, "onnx")
+    answers = [1, 1, 0]
+    monkeypatch.setattr(export_dialog, "ask_choice", lambda *_, **__: answers.pop(0))
+    dialog.close()
+    assert dialog.isVisible(), "the export is kept"
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    assert dialog.is_exporting
     with qtbot.waitSignal(dialog.destroyed, timeout=PATIENCE_MS):
         dialog.close()  # by its window
         assert not dialog.isVisible()

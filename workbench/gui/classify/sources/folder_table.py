@@ -41,7 +41,7 @@ class Folder(PictureSource):
 
 SPEC = SourceSpec(
     key="folder_table",
-    text="Folder to table…",
+    text="Folder to CSV file…",
     tip="Classifies all images of a folder, and writes the answers to a CSV or Parquet file",
     order=40,
     make=Folder,

@@ -22,7 +22,7 @@ from workbench.gui.kit.file_dialogs import show_in_folder
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.messages import error_details, show_error
+from workbench.gui.kit.messages import ask_choice, error_details, show_error
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.kit.working_dialog import InstallLink
@@ -317,6 +317,9 @@ class ExportDialog(QDialog):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter on an export shows it in its folder; elsewhere it exports."""
+        if event.key() == Qt.Key.Key_Escape and self.is_exporting:
+            self.close()
+            return
         is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         if is_enter and self.table.hasFocus():
             self.folder.click()
@@ -330,6 +333,11 @@ class ExportDialog(QDialog):
         else:
             super().reject()
 
+    def _may_cancel(self) -> bool:
+        what, more = "A model is being exported.", "Nothing is written when it is canceled."
+        choices = ("Cancel the export", "Keep exporting")
+        return ask_choice(self, what, more, choices, default=1) == 0
+
     def _cancel(self) -> None:
         if self._is_canceling:
             return
@@ -342,8 +350,18 @@ class ExportDialog(QDialog):
         self._refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Its window is closed: an export is canceled, and the window behind says how it ended."""
+        """Its window is closed: an export is canceled where the user says so, and the window behind
+        says how it ended.
+        """
         if not self.is_exporting:
+            super().closeEvent(event)
+        elif self._is_canceling or self._may_cancel():
+            self._leave(event)
+        else:
+            event.ignore()
+
+    def _leave(self, event: QCloseEvent) -> None:
+        if not self.is_exporting:  # it has ended while the question was open
             super().closeEvent(event)
             return
         self._is_leaving = True

@@ -172,7 +172,9 @@ class RunActions(QObject):
                 self._library.toggle_shown(run.path)
 
     def _on_compare(self, runs: Runs) -> None:
-        others = [run for run in self._library.runs if run.path != runs[0].path]
+        listed = [run for run in self._library.runs if run.path != runs[0].path]
+        # The newest of the same project, and where there is none the newest of all.
+        others = sorted(listed, key=lambda run: run.project_id != runs[0].project_id)
         if not others:
             show_notice(self._window, "There is no other run to compare with yet.")
             return

@@ -4,7 +4,7 @@ Run by path (`processes.limited`), with an order as JSON on stdin. It imports no
 Workbench and can write no file: what is in the archive goes to stdout in pieces, and its parent
 decides what becomes of it.
 
-Order:  {"path", "kind": "zip" or "tar", "max_files", "max_bytes", "max_file_bytes", "names_only"}
+Order:  {"path", "is_tar", "max_files", "max_bytes", "max_file_bytes", "names_only"}
 Answer: frames, each a JSON line with "bytes" and as many bytes:
         {"total"}                          bytes of all files, 0 where that is not known
         {NAME, "is_first", "is_last", "at"}   a piece of a file; how far it is, 0 to 1
@@ -77,9 +77,7 @@ def _frames(order: dict[str, Any]) -> Iterator[_Frame]:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise _RefusedError("it is not a regular file")
         size = max(1, os.fstat(file.fileno()).st_size)
-        yield from (
-            _zip_frames(file, order) if order["kind"] == "zip" else _tar_frames(file, size, order)
-        )
+        yield from (_tar_frames(file, size, order) if order["is_tar"] else _zip_frames(file, order))
 
 
 class _Budget:

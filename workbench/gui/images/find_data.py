@@ -1,0 +1,183 @@
+"""Images that were moved: found by the user, or with a project that is opened or gets another
+folder; then used by all runs that were trained on them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.client.background import Background
+from workbench.core.projects.places import moved_places
+from workbench.core.projects.project import Choice
+from workbench.document.project_document import ProjectDocument
+from workbench.errors import DataNotFoundError, WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.buttons import TextButton
+from workbench.gui.kit.file_dialogs import ask_file, ask_folder
+from workbench.gui.kit.messages import ask_choice, show_error
+from workbench.moving.found_data import FoundData, look_at
+from workbench.runs.moved_data import keep_place_of
+
+
+class FindDataButton(TextButton):
+    """Lets the user find the images of an error, where those were moved; hidden otherwise.
+
+    Args:
+        context: The document, which uses the place, too, where it has the same path.
+        background: Where images are compared.
+
+    Signals:
+        found: They are used from where they are now.
+        said: What was found, in words.
+    """
+
+    found = Signal()
+    said = Signal(str)
+
+    def __init__(self, context: WindowContext, background: Background) -> None:
+        super().__init__("Find the folder…", role="primary")
+        self._document, self._background = context.document, background
+        self._old = ""
+        self.hide()
+        self.clicked.connect(self._on_clicked)
+
+    def show_for(self, error: WorkbenchError | None) -> None:
+        """Offers it for an error; not for one of another kind, or None."""
+        self._old = error.where if isinstance(error, DataNotFoundError) else ""
+        self.setText("Find the file…" if Path(self._old).suffix else "Find the folder…")
+        self.setVisible(bool(self._old))
+
+    def _on_clicked(self) -> None:
+        old = Path(self._old)
+        start = next((str(each) for each in old.parents if each.is_dir()), "")
+        title = f"Where is “{old.name}” now?"
+        if old.suffix:
+            new = ask_file(self, title, "All files (*)", kind="data", start=start)
+        else:
+            new = ask_folder(self, title, kind="data", start=start)
+        if new:
+            self.take(new)
+
+    def take(self, new: str) -> None:
+        """Compares what is at a path with what the runs know, and uses it."""
+        old = self._old
+        self.setEnabled(False)
+        self.said.emit("Comparing the images…")
+        self._background.run(lambda: look_at(old, new), self._on_compared, self._on_failed)
+
+    def _on_compared(self, found: FoundData) -> None:
+        self.setEnabled(True)
+        if not found.is_same:
+            what = f"Use “{Path(found.new).name}” in place of “{Path(found.old).name}”?"
+            if ask_choice(self, what, found.words(), ("Use it", "Cancel"), default=1) != 0:
+                self.said.emit("")
+                return
+        self._background.run(
+            lambda: keep_place_of(found.old, found.new),
+            lambda _done: self._on_kept(found),
+            self._on_failed,
+        )
+
+    def _on_kept(self, found: FoundData) -> None:
+        self.show_for(None)
+        use_in(self._document, found.old, found.new)
+        self.said.emit(found.words())
+        self.found.emit()
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.setEnabled(True)
+        self.said.emit("")
+        show_error(self, error)
+
+
+def use_in(document: ProjectDocument, old: str, new: str) -> None:
+    """Lets a project use a path in place of another one, where it has that."""
+    choice = document.project.dataset
+    params = {key: _with(value, old, new) for key, value in choice.params.items()}
+    if params != choice.params:
+        document.set_dataset(replace(choice, params=params))
+
+
+def _with(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_with(each, old, new) for each in value)
+    is_it = isinstance(value, str) and value and os.path.abspath(value) == old  # noqa: PTH100 - text
+    return new if is_it else value
+
+
+class MovedData(QObject):
+    """Records the new place of images that the project has found: by another folder that the user
+    has chosen, or beside its file. Only where their content is that of the runs.
+
+    Signals:
+        said: That runs use it.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, context: WindowContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = context.document
+        self._background = Background(self, max_threads=1)
+        self._before: tuple[str, Choice] = ("", Choice(""))
+        self._document.dataset_changed.connect(self._on_changed)
+        self._document.project_replaced.connect(self._on_replaced)
+        self._on_replaced()
+
+    def close(self) -> None:
+        """Nothing is compared any more."""
+        self._background.close()
+
+    def _on_replaced(self) -> None:
+        project = self._document.project
+        self._before = self._document.project_id, project.dataset
+        places = moved_places(project)
+        if places:
+            self.said.emit(f"The images are used from {', '.join(places.values())}.")
+        self._look(places)
+
+    def _on_changed(self) -> None:
+        identity, choice = self._document.project_id, self._document.project.dataset
+        before, self._before = self._before, (identity, choice)
+        if before[0] == identity and before[1].key == choice.key:
+            self._look(_changed(before[1].params, choice.params))
+
+    def _look(self, places: Mapping[str, str]) -> None:
+        if places:
+            self._background.run(lambda: _kept(places), self._say)
+
+    def _say(self, kept: list[FoundData]) -> None:
+        num_runs = sum(found.num_runs for found in kept)
+        if num_runs:
+            words = " ".join(found.words() for found in kept)
+            self.said.emit(f"{words} Earlier runs use them from there, too.")
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+    """The paths that were replaced by others, one for one."""
+    pairs = [(before.get(key), value) for key, value in after.items()]
+    return {
+        old: new
+        for old, new in pairs
+        if isinstance(old, str) and isinstance(new, str) and old != new and os.path.isabs(old)  # noqa: PTH117
+    }
+
+
+def _kept(places: Mapping[str, str]) -> list[FoundData]:
+    """Records those where nothing is any more at the old path, and the same images at the new."""
+    kept: list[FoundData] = []
+    for old, new in places.items():
+        if Path(old).exists() or not Path(new).exists():
+            continue
+        found = look_at(old, new)
+        if found.is_same:
+            keep_place_of(found.old, found.new)
+            kept.append(found)
+    return kept
