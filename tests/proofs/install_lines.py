@@ -93,10 +93,10 @@ class _Proof:
             self._try(key, self._printed_by_doctor(key))
         if "tfjs" in self.chosen:
             done = self._run("workbench export RUN tfjs tfjs_model")
-            self._try("tfjs", _line(done.stderr))
+            self._try("tfjs", _line(" ".join(done.stderr.split())))
         if "cuda" in self.chosen:
-            code = "from workbench.parts import CUDA; print('`' + CUDA.install_command + '`')"
-            line = _line(self._run(f"python -c {json.dumps(code)}").stdout)
+            code = "from workbench.parts import CUDA; print(CUDA.install_command)"
+            line = self._run(f"python -c {json.dumps(code)}").stdout.strip()
             # Several GB, and no GPU to use them: pip finds all packages.
             self._try("cuda", f"{line} --dry-run")
 
