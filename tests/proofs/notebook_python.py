@@ -65,8 +65,9 @@ def _try(place: Path, python: str, packages: list[str]) -> str:
     printed = _run(place, str(there), "-c", _EXECUTE)
     device = next(line for line in printed.splitlines() if line.startswith("TensorFlow "))
     version = _run(place, str(there), "--version").strip()
-    _run(place, *here, "readback", "workbench_result.zip", "p.workbench", "--run", "RUN")
-    found = json.loads(_run(place, *here, "evaluate", "RUN", "--json").splitlines()[-1])
+    read = _run(place, *here, "readback", "workbench_result.zip", "p.workbench", "--json")
+    run = str(json.loads(read.splitlines()[-1])["run"])
+    found = json.loads(_run(place, *here, "evaluate", run, "--json").splitlines()[-1])
     return (
         f"{version}, {device}; installed in {installed_s:.0f} s; imported, "
         f"test accuracy {found['accuracy']:.3f}"
