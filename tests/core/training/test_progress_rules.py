@@ -12,6 +12,7 @@ from workbench.core.training.phases import phases_of
 from workbench.core.training.progress_rules import BestSoFar, ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
+from workbench.runs.log.epoch_record import record_of_epochs
 
 
 def epoch(number, accuracy=None, loss=None, **values):
@@ -193,6 +194,13 @@ def test_what_is_shown_as_the_best_epoch_is_a_validated_one(keep_by):
         best.took(each)
         seen.append(best.epoch.epoch)
     assert seen == [1, 2, 2, 4, 4]
+
+
+def test_the_coach_compares_validated_epochs_alone():
+    record = record_of_epochs([epoch(1), epoch(2, 0.2, 3.0), epoch(3), epoch(4, 0.3, 2.0)], None)
+    assert record.epochs.tolist() == [2, 4]
+    assert record.val_accuracy.tolist() == [0.2, 0.3]
+    assert record_of_epochs([epoch(1), epoch(2)], None).epochs.tolist() == [1, 2]
 
 
 def test_a_reduced_rate_waits_for_validations():

@@ -44,7 +44,7 @@ def test_the_best_epoch_and_its_weights_are_of_a_validated_one(train_here, small
     history = MetricHistory()
     history.add_all(done.events)
     assert history.best.epoch in {2, 4}
-    assert done.training.counters.best_epoch == history.best.epoch
+    assert done.training.counters.best_epoch.epoch == history.best.epoch
 
 
 def test_without_a_validated_epoch_the_last_weights_are_kept(train_here, small_project):
