@@ -37,7 +37,7 @@ USES = {
     "tfds": (f"python -c {json.dumps(_TFDS)}",),
     "umap": ("workbench map RUN --method umap -o map.csv",),
     "camera": (f"python -c {json.dumps(_CAMERA)}",),
-    "tfjs": ("workbench export RUN tfjs tfjs_model --json",),
+    "tfjs": ("workbench export RUN tensorflowjs tfjs_model --json",),
 }
 """What is done with a part once it is there, in a shell of its environment."""
 
@@ -92,11 +92,11 @@ class _Proof:
         for key in keys:
             self._try(key, self._printed_by_doctor(key))
         if "tfjs" in self.chosen:
-            done = self._run("workbench export RUN tfjs tfjs_model")
-            self._try("tfjs", _line(done.stderr))
+            done = self._run("workbench export RUN tensorflowjs tfjs_model")
+            self._try("tfjs", _line(" ".join(done.stderr.split())))
         if "cuda" in self.chosen:
-            code = "from workbench.parts import CUDA; print('`' + CUDA.install_command + '`')"
-            line = _line(self._run(f"python -c {json.dumps(code)}").stdout)
+            code = "from workbench.parts import CUDA; print(CUDA.install_command)"
+            line = self._run(f"python -c {json.dumps(code)}").stdout.strip()
             # Several GB, and no GPU to use them: pip finds all packages.
             self._try("cuda", f"{line} --dry-run")
 

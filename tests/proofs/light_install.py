@@ -82,7 +82,9 @@ def unnamed(place: Path, command: Path) -> list[str]:
     for part, commands in MISSING.items():
         for words in commands:
             done = result(place, command, *words)
-            if done.returncode != 4 or part.install_command not in done.stderr:
+            if done.returncode != 4 or not all(
+                name in done.stderr for name in (" -m pip install ", part.packages[0])
+            ):
                 found.append(f"workbench {' '.join(words)}: {done.stderr}")
     return found
 

@@ -15,11 +15,11 @@ from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix
-from workbench.core.format import count, shape_text
+from workbench.core.format import bytes_text, count, shape_text
 from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.datasets import facts_of
+from workbench.datasets import all_datasets, facts_of
 from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 
 NAME = "check"
@@ -48,14 +48,27 @@ def run(arguments: argparse.Namespace) -> int:
         facts, data = facts_of(project), data_mark(project.dataset)
         prediction = predict_run(analysis, recipe, facts, speeds=read_speeds(), data=data)
     if arguments.json:
-        print_json(_as_json(project, analysis, prediction))
+        print_json(_as_json(project, analysis, prediction) | {"downloads": _downloads(project)})
     else:
         _print_table(project, analysis, is_whole=arguments.layers)
+        if (downloads := _downloads(project)) is not None:
+            size = f" ({bytes_text(downloads)})" if downloads else ""
+            print_line(
+                f"The images are not on this computer yet: training downloads them first{size}, "
+                "which needs a connection."
+            )
         if prediction is not None:
             print_text(
                 f"Batch {recipe.batch_size:,}: {prediction.sentence()} ({prediction.basis()})"
             )
     return 0 if analysis.is_trainable else 1
+
+
+def _downloads(project: Project) -> int | None:
+    """Bytes that training downloads first, 0 where the size is not known; None for nothing."""
+    spec = all_datasets().get(project.dataset.key)
+    missing = spec.not_kept() if spec is not None else ()
+    return sum(file.num_bytes for file in missing) if missing else None
 
 
 def _as_json(

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from workbench.checkup.analysed import analysed
 from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
@@ -22,9 +24,10 @@ from workbench.cli._turn import wait_for_turn
 from workbench.cli._typed_source import typed_source, typed_target
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
+from workbench.core.projects.target_text import AUTO, automatic_target
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import NoRoomError, ParamError, ProjectFileError, UsageError
-from workbench.protocol.events import RunFinished
+from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
@@ -35,6 +38,7 @@ from workbench.runs.state.disk_room import refuse_no_room
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.runs.store.initial_weights import create_run_from
+from workbench.targets import all_targets
 
 NAME = "train"
 HELP = "train a project; Ctrl+C stops and saves the weights"
@@ -54,7 +58,7 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
     those are of its own choice.
     """
     parser.add_argument(
-        "--target", metavar="TARGET", help="where to train, see `workbench targets`"
+        "--target", metavar="TARGET", help="where to train: auto, or one of `workbench targets`"
     )
     add_connect_option(parser)
     add_data_and_recipe_arguments(parser)
@@ -111,7 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             start_trainer(folder)
         try:
-            return print_run(folder, ctrl_c, as_json=arguments.json)
+            reason = getattr(arguments, "target_reason", "")
+            return print_run(folder, ctrl_c, as_json=arguments.json, target_reason=reason)
         finally:
             if not arguments.json:
                 print_line(f"Run folder: {folder.path}")
@@ -132,7 +137,12 @@ def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
 
 
 def print_run(
-    folder: RunFolder, ctrl_c: CtrlC, *, as_json: bool, past: PastEvents | None = None
+    folder: RunFolder,
+    ctrl_c: CtrlC,
+    *,
+    as_json: bool,
+    past: PastEvents | None = None,
+    target_reason: str = "",
 ) -> int:
     """Follows a started run to its end and prints its events; returns the exit code.
 
@@ -141,11 +151,14 @@ def print_run(
         ctrl_c: Handler of Ctrl+C, installed before the run was started.
         as_json: A line an event, for programs.
         past: Events of a resumed run from before.
+        target_reason: Why the target was chosen, where `auto` has chosen it.
     """
     event = None
     with nullcontext() if as_json else RunPrinter() as printer:
         for event in follow(folder, ctrl_c, past):
-            if printer is None:
+            if printer is None and target_reason and isinstance(event, RunStarted):
+                print_json(to_builtins(event) | {"target_reason": target_reason})
+            elif printer is None:
                 print_json(event)
                 end_if_unread()
             else:
@@ -169,7 +182,11 @@ def project_for(arguments: argparse.Namespace) -> Project:
     project = replace(project, recipe=_changed(project.recipe, changes))
     if arguments.data is not None:
         project = replace(project, dataset=typed_source(arguments.data))
-    if arguments.target is not None:
+    if arguments.target == AUTO:
+        choice, arguments.target_reason = automatic_target(all_targets())
+        print_line(arguments.target_reason)
+        project = replace(project, target=choice)
+    elif arguments.target is not None:
         project = replace(project, target=typed_target(arguments.target))
     project = changed(project, arguments.values)
     _refuse_problems(project, arguments.project)

@@ -16,10 +16,14 @@ from workbench.hardware import grpc_child
 DEADLINE_S = 9.0
 """For the whole check, the child's start included."""
 
-_ENDED = (
-    "Google ended grpc access to TPUs on 2025-04-25. Train on a TPU VM over SSH: "
-    "--target ssh:HOST/tpu:local"
+TODAY = (
+    "Such addresses (COLAB_TPU_ADDR, TPUClusterResolver) worked in Colab and on Google Cloud with "
+    "TensorFlow 1 and 2; Google ended grpc access to TPUs on 2025-04-25. Today: in Colab or on "
+    "Kaggle, train with a notebook (`workbench notebook PROJECT FILE.ipynb`; in the window, the "
+    "menu beside Train); on Google Cloud, on a TPU VM over SSH (--target ssh:HOST/tpu:local; in "
+    "the window, connect to HOST)."
 )
+"""What old tutorials did, and what to do instead."""
 
 
 def probe_grpc(host: str, port: int) -> TpuError:
@@ -41,4 +45,4 @@ def probe_grpc(host: str, port: int) -> TpuError:
     lines = output.splitlines() or [b'["The address could not be checked.", "no answer"]']
     what, received = json.loads(lines[-1])
     where = f"grpc://{f'[{host}]' if ':' in host else host}:{port}"
-    return TpuError(what, where=where, received=received, fix=_ENDED)
+    return TpuError(what, where=where, received=received, fix=TODAY)

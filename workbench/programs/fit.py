@@ -84,7 +84,8 @@ class FitText:
         recipe = self._recipe
         stops = recipe.early_stopping_patience is not None
         follows = stops or recipe.keep == "best" or recipe.schedule_spec.follows_metric
-        return (follows or recipe.top_k > 1) and recipe.validation != "none"
+        is_seen = follows or recipe.top_k > 1 or recipe.validation_freq > 1
+        return is_seen and recipe.validation != "none"
 
     def _loss(self) -> str:
         """An argument of compile."""
@@ -105,6 +106,8 @@ class FitText:
         if self._is_validated:
             part = "validation" if recipe.validation == "split" else "test"
             words.append(f"validation_data=(x_{part}, y_{part})")
+            if recipe.validation_freq > 1:
+                words.append(f"validation_freq={recipe.validation_freq}")
         if recipe.class_weights == "balanced":
             words.append("class_weight=class_weight")
         if has_callbacks:

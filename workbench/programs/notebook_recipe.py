@@ -86,9 +86,11 @@ def _watched_values(recipe: TrainingRecipe) -> dict[str, Any]:
     is_tuned, stops = recipe.has_fine_tuning, recipe.early_stopping_patience is not None
     follows = recipe.schedule_spec.follows_metric
     counts_phases = is_tuned and (stops or follows)
+    last_best = "phase_best" if counts_phases else "best_epoch"
     return {
         "counts_phases": counts_phases,
-        "last_best": "phase_best" if counts_phases else "best_epoch",
+        "waited_best": _waited(recipe, last_best),
+        "waited_fall": _waited(recipe, f"max({last_best}, last_fall)"),
         "tunes_plateau": is_tuned and follows,
         "stops_early": stops,
         "stops_head": is_tuned and stops,
@@ -96,10 +98,22 @@ def _watched_values(recipe: TrainingRecipe) -> dict[str, Any]:
     }
 
 
+def _waited(recipe: TrainingRecipe, since: str) -> str:
+    """How many values of the metric have been seen since an epoch."""
+    if recipe.judged_every == 1:
+        return f"epoch - {since}"
+    return f"epoch // VALIDATION_FREQ - {since} // VALIDATION_FREQ"
+
+
 def _split_values(recipe: TrainingRecipe) -> dict[str, Any]:
     validation_batches, validation_labels = _VALIDATION[recipe.validation]
     return {
         "is_validated": recipe.validation != "none",
+        "validates_each": recipe.validation != "none" and recipe.validation_freq == 1,
+        "validates_some": recipe.validation != "none" and recipe.validation_freq > 1,
+        "judges_some": recipe.judged_every > 1,
+        "judges_each": recipe.judged_every == 1,
+        "validation_freq": recipe.validation_freq,
         "splits_validation": recipe.validation == "split",
         "validation_seed": recipe.seed + 1,
         "validation_batches": validation_batches,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,7 @@ def _probe(params: Params) -> RunError | None:
     there = cards()
     missing = sorted(set(_chosen(params)) - set(there))
     if there and not missing:
-        return None
+        return None if _has_cuda() else _without_cuda("TensorFlow without CUDA")
     return RunError(
         "No GPU with this number." if there else "No NVIDIA GPU in this computer.",
         where="gpu",
@@ -62,15 +64,25 @@ def _probe(params: Params) -> RunError | None:
     )
 
 
+def _has_cuda() -> bool:
+    """Whether CUDA is there for TensorFlow: its packages, or libraries of the system."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").lower()
+    return CUDA.is_installed or "cuda" in named or find_library("cudnn") is not None
+
+
+def _without_cuda(received: str) -> RunError:
+    return RunError(
+        "TensorFlow finds no GPU.",
+        where="gpu",
+        received=received,
+        fix=f"Install CUDA: `{CUDA.install_command}`. The driver comes from the system.",
+    )
+
+
 def _connect(tf: Any, params: Params) -> Any:
     count = len(tf.config.list_logical_devices("GPU"))
     if not count:
-        raise RunError(
-            "TensorFlow finds no GPU.",
-            where="gpu",
-            received="TensorFlow without CUDA, or an incompatible driver",
-            fix=f"Install CUDA: `{CUDA.install_command}`. The driver comes from the system.",
-        )
+        raise _without_cuda("TensorFlow without CUDA, or an incompatible driver")
     if count == 1:
         return tf.distribute.OneDeviceStrategy("/gpu:0")
     return tf.distribute.MirroredStrategy([f"/gpu:{number}" for number in range(count)])
@@ -96,6 +108,7 @@ def _describe(params: Params) -> str:
 
 SPEC = TargetSpec(
     key="gpu",
+    rank=2,
     title="GPUs",
     summary="Trains on the NVIDIA GPUs of this computer; several GPUs split each batch.",
     params=(_DEVICES,),

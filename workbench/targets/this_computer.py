@@ -99,6 +99,7 @@ def _connect(tf: Any, params: Params) -> Any:
 
 SPEC = TargetSpec(
     key="this_computer",
+    rank=3,
     title="This computer",
     summary="Trains on all CPU cores of this computer.",
     environment=_environment,

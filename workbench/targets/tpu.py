@@ -2,11 +2,13 @@
 
 tpu:local                    trains here; chips, rights and packages are checked first
 tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
-tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains
+tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains;
+                             also without "tpu:", as HOST:8470, or COLAB_TPU_ADDR
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,13 +17,15 @@ from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import TpuError, UsageError
-from workbench.hardware.grpc_probe import probe_grpc
+from workbench.hardware.grpc_probe import TODAY, probe_grpc
 from workbench.hardware.tpu_faults import fault_of
 from workbench.hardware.tpu_host import TpuHost, runtime_variables
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
 _GRPC = re.compile(rf"grpc://(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
+_NODE = re.compile(rf"(?P<host>{_HOST}):8470")
+_COLAB = "COLAB_TPU_ADDR"
 _USUAL_REPLICAS = 8
 """Cores of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have as many."""
 
@@ -55,9 +59,9 @@ _PROJECT = TextParam(
 def _read(text: str) -> Params:
     if not text:
         return {}
-    if text.startswith("grpc://"):
-        endpoint_of(text)
-        return {"address": text}
+    if (old := old_address(text)) is not None:
+        endpoint_of(old)
+        return {"address": old}
     address, at, place = text.partition("@")
     zone, slash, project = place.partition("/")
     is_empty = (at and not place) or (slash and not project)
@@ -95,6 +99,27 @@ def endpoint_of(address: str) -> tuple[str, int]:
             expected="grpc://HOST:PORT, for example grpc://10.0.0.2:8470",
         )
     return match["host"].strip("[]"), int(match["port"])
+
+
+def old_address(text: str) -> str | None:
+    """The grpc address in one of the forms of old tutorials: grpc://HOST:PORT, HOST:8470, or the
+    variable COLAB_TPU_ADDR of the environment; None for another text. Raises UsageError.
+    """
+    text = text.strip().strip("'\"")
+    if _COLAB in text:  # as $COLAB_TPU_ADDR, or copied with os.environ[...]
+        text = os.environ.get(_COLAB, "").strip()
+        if not text:
+            raise UsageError(
+                f"{_COLAB} is not set on this computer.",
+                where="tpu",
+                received="no such environment variable",
+                expected="an address such as 10.0.0.2:8470",
+                fix=TODAY,
+            )
+        text = text if "://" in text else f"grpc://{text}"
+    if text.lower().startswith("grpc://"):
+        return f"grpc://{text[7:].rstrip('/')}"
+    return f"grpc://{text}" if _NODE.fullmatch(text) else None
 
 
 def _found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
@@ -209,6 +234,7 @@ def _label(params: Params) -> str:
 
 SPEC = TargetSpec(
     key="tpu",
+    rank=1,
     title="TPU",
     summary="Trains on the cores of a TPU; each core gets a part of every batch.",
     params=(_ADDRESS, _ZONE, _PROJECT),
@@ -219,6 +245,7 @@ SPEC = TargetSpec(
     form="tpu:local, tpu:NAME[@ZONE/PROJECT] or tpu:grpc://HOST:PORT",
     read=_read,
     write=_write,
+    other_form=old_address,
     found=lambda variables: tuple(_found(variables)),
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.training.phases import phases_of
-from workbench.core.training.progress_rules import ProgressRules
+from workbench.core.training.progress_rules import BestSoFar, ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
+from workbench.runs.log.epoch_record import record_of_epochs
 
 
 def epoch(number, accuracy=None, loss=None, **values):
@@ -163,3 +164,49 @@ def test_a_checkpoint_of_an_earlier_version_has_one_best_epoch_for_both_phases()
     state = {key: value for key, value in rules.state().items() if "phase" not in key}
     again = of_phase(ProgressRules(TUNED, state), 0)
     assert again.state() == rules.state()
+
+
+def test_epochs_without_validation_decide_on_nothing():
+    recipe = TrainingRecipe(validation_freq=2, early_stopping_patience=2, epochs=10)
+    epochs = [
+        epoch(1, train_accuracy=0.99), epoch(2, 0.5, 1.0), epoch(3, train_accuracy=0.99),
+        epoch(4, 0.4, 1.1), epoch(5, train_accuracy=0.99), epoch(6, 0.4, 1.1),
+    ]  # fmt: skip
+    rules, verdicts = judge(recipe, epochs)
+    assert [verdict.is_best for verdict in verdicts] == [False, True] + [False] * 4
+    assert rules.best_epoch == 2
+    assert [bool(verdict.stop_words) for verdict in verdicts] == [False] * 5 + [True]
+    assert "has not improved for 2 validations" in verdicts[-1].stop_words
+
+
+def test_the_training_loss_is_known_after_each_epoch():
+    recipe = TrainingRecipe(validation_freq=3, keep_by="loss")
+    rules, verdicts = judge(recipe, [epoch(1, train_loss=2.0), epoch(2, train_loss=1.0)])
+    assert [verdict.is_best for verdict in verdicts] == [True, True]
+    assert rules.best_epoch == 2
+
+
+@pytest.mark.parametrize("keep_by", ["val_accuracy", "val_loss", "top_k"])
+def test_what_is_shown_as_the_best_epoch_is_a_validated_one(keep_by):
+    best = BestSoFar(keep_by)
+    seen = []
+    for each in (epoch(1), epoch(2, 0.2, 3.0), epoch(3), epoch(4, 0.3, 2.0), epoch(5)):
+        best.took(each)
+        seen.append(best.epoch.epoch)
+    assert seen == [1, 2, 2, 4, 4]
+
+
+def test_the_coach_compares_validated_epochs_alone():
+    record = record_of_epochs([epoch(1), epoch(2, 0.2, 3.0), epoch(3), epoch(4, 0.3, 2.0)], None)
+    assert record.epochs.tolist() == [2, 4]
+    assert record.val_accuracy.tolist() == [0.2, 0.3]
+    assert record_of_epochs([epoch(1), epoch(2)], None).epochs.tolist() == [1, 2]
+
+
+def test_a_reduced_rate_waits_for_validations():
+    recipe = TrainingRecipe(schedule="plateau", plateau_patience=1, validation_freq=2)
+    epochs = [epoch(1), epoch(2, 0.5, 1.0), epoch(3), epoch(4, 0.4, 1.0)]
+    _, verdicts = judge(recipe, epochs)
+    assert [verdict.rate_scale for verdict in verdicts[:3]] == [1.0] * 3
+    assert verdicts[3].rate_scale < 1.0
+    assert "1 validation" in verdicts[3].words

@@ -15,9 +15,9 @@ from workbench.assets import help_path, resource_path
 from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
 from workbench.gui.help.about import AboutDialog, system_info
-from workbench.gui.help.pages import BACKBONES, GENERAL_PAGES, page_markdown
 from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
 from workbench.gui.help.viewer import HelpViewer
+from workbench.help_pages import BACKBONES, GENERAL_PAGES, page_markdown
 from workbench.layers import all_layers
 
 LAYERS = all_layers()

@@ -54,6 +54,29 @@ def test_an_address_that_hides_an_option_is_refused_and_starts_nothing(page):
     assert "letters, digits" in page.status.text()
 
 
+@pytest.mark.parametrize("form", ["grpc://127.0.0.1:9", " 127.0.0.1:8470 ", "$COLAB_TPU_ADDR"])
+def test_an_address_of_old_tutorials_is_answered_with_the_way_of_today(
+    page, rest, form, monkeypatch
+):
+    monkeypatch.setenv("COLAB_TPU_ADDR", "127.0.0.1:9")
+    page.address.address.setText(form)
+    page.next.click()
+    rest()
+    words = page.status.text()
+    assert "TensorFlow 1 and 2" in words
+    assert "notebook" in words
+    assert "over SSH" in words
+    assert page.pages.currentWidget() is page.address
+
+
+def test_a_variable_that_is_not_set_is_named(page, monkeypatch):
+    monkeypatch.delenv("COLAB_TPU_ADDR", raising=False)
+    page.address.address.setText("COLAB_TPU_ADDR")
+    page.next.click()
+    assert page.status.text().startswith("COLAB_TPU_ADDR is not set on this computer.")
+    assert "notebook" in page.status.text()
+
+
 def test_the_key_file_is_chosen_in_a_dialog_that_begins_among_the_keys(
     page, tmp_path, monkeypatch, qtbot
 ):

@@ -152,3 +152,10 @@ def test_a_long_address_leaves_the_other_buttons_their_room(cifar, qtbot):
     top.show_state(is_running=False, reason="")
     cifar.context.document.set_target(Choice("ssh", {"host": "vm", "user": "me", "port": 2222}))
     assert top.target.shown_text() == " me@vm:2222"  # whole, although the bar is narrow
+
+
+def test_colab_and_kaggle_are_among_the_targets(cifar, monkeypatch):
+    asked = []
+    monkeypatch.setattr(cifar.notebooks, "_ask", lambda *words: asked.append(words[1]))
+    rows(cifar.top.targets)["Colab or Kaggle (notebook)…"].trigger()
+    assert asked == ["Train on Colab or Kaggle"]

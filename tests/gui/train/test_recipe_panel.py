@@ -39,12 +39,12 @@ def panel(qtbot, state):
 
 def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
     form = panel.form
-    for key in ("optimizer", "learning_rate", "batch_size", "epochs", "schedule"):
+    for key in ("optimizer", "loss", "top_k", "learning_rate", "batch_size", "epochs", "schedule"):
         assert form.editor_widget(key).isVisible(), key
     for key in ("label_smoothing", "keep_by", "xla", "test_share"):
         assert not form.editor_widget(key).isVisible(), key
-    titles = ["Split", "Schedule", "Regularization", "Fine-tuning", "Checkpoints", "Execution"]
-    assert list(form.sections) == titles
+    titles = ["Split", "Schedule", "Regularization", "Augmentation", "Fine-tuning", "Checkpoints"]
+    assert list(form.sections) == [*titles, "Execution"]
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
 

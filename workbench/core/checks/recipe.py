@@ -84,6 +84,13 @@ def _check_lengths(recipe: TrainingRecipe) -> Iterator[Problem]:
             f"The patience is {patience:,} epochs, but {fewer}.",
             recipe_fix("Turn early stopping off", early_stopping_patience=None),
         )
+    if recipe.validation != "none" and recipe.validation_freq > recipe.epochs:
+        yield recipe_problem(
+            "warning",
+            "No epoch is validated",
+            f"Validation comes every {recipe.validation_freq:,} epochs, but {epochs}.",
+            recipe_fix("Validate after each epoch", validation_freq=1),
+        )
     if warm_up is not None and warm_up >= recipe.epochs:
         yield recipe_problem(
             "warning",

@@ -2,6 +2,7 @@
 
 this_computer          a target that needs nothing more
 virtual:8              a target and its value: the target itself reads and writes it
+auto                   the best one of this computer at this moment
 """
 
 from __future__ import annotations
@@ -11,6 +12,22 @@ from workbench.core.projects.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import ParamError, UsageError
+
+AUTO = "auto"
+
+
+def automatic_target(targets: Registry[TargetSpec]) -> tuple[Choice, str]:
+    """The best target of this computer, and the reason: what better ones lack."""
+    ranked = sorted((spec for spec in targets.values() if spec.rank), key=lambda spec: spec.rank)
+    lacks: list[str] = []
+    for spec in ranked:
+        params = check_all(spec.params, {})[0]
+        problem = spec.probe(params)
+        if problem is None:
+            found = f"{spec.title} ({spec.describe(params)})"
+            return Choice(spec.key, params), " ".join([*lacks, f"Training on: {found}."])
+        lacks.append(f"{problem.what} {problem.fix}".strip() if spec.is_offered() else problem.what)
+    raise UsageError("No target of this computer can be used.", received=" ".join(lacks))
 
 
 def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
@@ -26,9 +43,13 @@ def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
             received=repr(text),
             expected="for example this_computer",
         )
+    if text == AUTO:
+        return automatic_target(targets)[0]
     key, colon, value = text.partition(":")
     spec = targets.get(key)
     if spec is None:
+        if (other := target_of_other_form(text, targets)) is not None:
+            return other
         raise _unknown(text, key, targets)
     if colon and not value:
         raise UsageError(
@@ -41,6 +62,21 @@ def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
         return Choice(key, _checked(spec, spec.read(value)))
     except ParamError as error:
         raise UsageError(**error.to_dict()) from error
+
+
+def target_of_other_form(text: str, targets: Registry[TargetSpec]) -> Choice | None:
+    """The target that a text names as other programs and tutorials do; None for any other text.
+
+    Raises:
+        UsageError: such a text that names nothing that could be reached.
+    """
+    for spec in targets.values():
+        try:
+            if (value := spec.other_form(text)) is not None:
+                return Choice(spec.key, _checked(spec, spec.read(value)))
+        except ParamError as error:
+            raise UsageError(**error.to_dict()) from error
+    return None
 
 
 def target_text(choice: Choice, targets: Registry[TargetSpec]) -> str:

@@ -58,10 +58,13 @@ class TargetSpec:
         read: What follows "KEY:" in a TARGET text, "" for nothing -> the parameters it
             sets; raises UsageError or ParamError. See core.target_text.
         write: The inverse of `read`; "" where the key says it all.
+        other_form: A text without the key, as other programs and tutorials name such a place ->
+            what follows "KEY:", None for a text that is none; raises UsageError.
         found: os.environ -> (parameters, why they are offered) of places that it names.
         is_remote: Trained there by a host that is reached over a line.
         probe: What is wrong with it, without TensorFlow and within seconds; None for nothing.
         is_offered: Whether menus show it without being asked.
+        rank: Of the targets that `auto` chooses from, lower first; 0 is never chosen.
         presets: The parameters that menus show it with; what is missing has its default.
         label: A choice of it in a few words ("8 simulated devices"), which holds for another
             computer that it is a target of; "" where the title does.
@@ -82,10 +85,12 @@ class TargetSpec:
     form: str = ""
     read: Callable[[str], Params] = _reads_nothing
     write: Callable[[Params], str] = lambda params: ""
+    other_form: Callable[[str], str | None] = lambda text: None
     found: Callable[[Mapping[str, str]], Sequence[tuple[Params, str]]] = lambda variables: ()
     is_remote: Callable[[Params], bool] = lambda params: False
     probe: Callable[[Params], WorkbenchError | None] = lambda params: None
     is_offered: Callable[[], bool] = lambda: True
+    rank: int = 0
     presets: tuple[Params, ...] = ({},)
     label: Callable[[Params], str] = lambda params: ""
     machines: Callable[[Params], Sequence[str]] = lambda params: ()

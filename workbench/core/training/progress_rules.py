@@ -121,11 +121,17 @@ class BestSoFar(Generic[E]):
         self.keep_by = keep_by
         self.epoch: E | None = None
         self._score = WORST
+        self._is_validated = False
 
     def took(self, epoch: E) -> None:
-        """Takes in a finished epoch; call once for each, in order."""
-        score = epoch_score(epoch, self.keep_by)
-        if score > self._score:
+        """Takes in a finished epoch; call once for each, in order. Once one was validated, the
+        others are not compared with it, unless by the training loss.
+        """
+        score, best = epoch_score(epoch, self.keep_by), self.epoch
+        is_validated, was = epoch.val_accuracy is not None, self._is_validated
+        self._is_validated = was or is_validated
+        is_alike = is_validated == was or self.keep_by == "loss" or best is None
+        if (is_alike and score > self._score) or (not is_alike and is_validated):
             self.epoch, self._score = epoch, score
 
 
@@ -189,9 +195,11 @@ class ProgressRules:
 
     def took(self, epoch: EpochValues) -> Verdict:
         """Takes in a finished epoch; call once for each, in order."""
+        self._seen = epoch.epoch
+        if epoch.epoch % self._recipe.judged_every:
+            return Verdict(is_best=False, stop_words="", rate_scale=self.rate_scale, words="")
         score = epoch_score(epoch, self._recipe.keep_by)
         is_best = score > self._best_score
-        self._seen = epoch.epoch
         self._since_fall += 1
         if is_best:
             self._best_score, self.best_epoch = score, epoch.epoch
@@ -204,12 +212,14 @@ class ProgressRules:
     def stop_words(self) -> str:
         """Why the phase ends after the epochs seen so far; "" when it goes on."""
         patience = self._recipe.early_stopping_patience
-        waited = self._seen - max(self._phase_best, self._patience_from)
+        every = self._recipe.judged_every
+        waited = self._seen // every - max(self._phase_best, self._patience_from) // every
         if patience is None or waited < patience:
             return ""
+        values = plural(waited, "epoch" if every == 1 else "validation")
         return (
-            f"Early stopping: {_titles(self._recipe)} has not improved for "
-            f"{plural(waited, 'epoch')}. Best epoch: {self.best_epoch:,}.{self._next_phase}"
+            f"Early stopping: {_titles(self._recipe)} has not improved for {values}. "
+            f"Best epoch: {self.best_epoch:,}.{self._next_phase}"
         )
 
     def _fall(self) -> str:
@@ -222,7 +232,8 @@ class ProgressRules:
         self.rate_scale *= recipe.decay_factor
         return (
             f"Learning rate reduced to {self._peak_rate * self.rate_scale:.3g}: "
-            f"{_titles(recipe)} has not improved for {recipe.plateau_patience:,} epochs."
+            f"{_titles(recipe)} has not improved for {recipe.plateau_patience:,} "
+            f"{'epochs' if recipe.judged_every == 1 else 'validations'}."
         )
 
 

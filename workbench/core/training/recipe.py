@@ -13,7 +13,7 @@ from workbench.core.training.fields.checkpoints import CheckpointFields
 from workbench.core.training.fields.dividing import DividingFields
 from workbench.core.training.fields.execution import ExecutionFields
 from workbench.core.training.fields.fine_tuning import FineTuningFields
-from workbench.core.training.fields.regularization import RegularizationFields
+from workbench.core.training.fields.regularization import AugmentationFields, RegularizationFields
 from workbench.core.training.fields.schedule import SCALES, ScheduleFields
 from workbench.core.training.fields.setting import PLUG_INS, declared
 from workbench.core.training.losses import all_losses
@@ -44,6 +44,7 @@ class TrainingRecipe(
     ExecutionFields,
     CheckpointFields,
     FineTuningFields,
+    AugmentationFields,
     RegularizationFields,
     ScheduleFields,
     DividingFields,
@@ -80,6 +81,16 @@ class TrainingRecipe(
     def head_epochs(self) -> int:
         """Epochs before fine-tuning: all of them where there is none."""
         return min(self.fine_tuning_after or self.epochs, self.epochs)
+
+    def validates(self, epoch: int) -> bool:
+        """Whether there is a validation after an epoch, numbered from 1."""
+        return self.validation != "none" and epoch % self.validation_freq == 0
+
+    @property
+    def judged_every(self) -> int:
+        """Epochs from one value of `keep_by` to the next."""
+        is_of_training = self.validation == "none" or self.keep_by == "loss"
+        return 1 if is_of_training else self.validation_freq
 
     @property
     def has_fine_tuning(self) -> bool:
@@ -149,6 +160,7 @@ _DECLARED = declared(
     DividingFields,
     ScheduleFields,
     RegularizationFields,
+    AugmentationFields,
     FineTuningFields,
     CheckpointFields,
     ExecutionFields,

@@ -52,7 +52,7 @@ class TestSetPicker(QFrame):
         self.others = button("Shuffle")
         self.number = NumberField(_NUMBER)
         self.number.setAccessibleName("Number of a test image")
-        self.show_number = button("Go to no.")
+        self.show_number = button("Image no.")
         self.close_button = button("Close")
         heading = plain_label("Test images", role="strong")
         buttons = (self.number, self.show_number, self.others, self.close_button)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.context import WindowContext
 from workbench.gui.help.about import AboutDialog
-from workbench.gui.help.pages import OVERVIEW
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.help.viewer import HelpViewer
+from workbench.help_pages import OVERVIEW
 
 
 class HelpController(QObject):

@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.gui.common.layer_search import by_category
-from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
 from workbench.gui.kit.labels import heading_item, plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
+from workbench.help_pages import GENERAL_PAGES, page_markdown
 
 _KEY = Qt.ItemDataRole.UserRole
 _HEADING_PX = 16

@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
         self.top.next.clicked.connect(self.runs.start)
         self.top.run_wanted.connect(self.run_opener.open)
         self.top.targets.asked.connect(self.places.ask)
+        self.top.targets.notebook_asked.connect(self.notebooks.ask_export)
         self.top.targets.chosen.connect(self.places.choose)
         self.places.hosts_changed.connect(self.top.refresh_target)
         self.places.hosts_changed.connect(self.check.ask)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedWidget, QWidget
 
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
+from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.dialog_head import DialogHead
@@ -18,6 +19,7 @@ from workbench.gui.targets.connect_pages import AddressPage, FoundPage, Identity
 from workbench.remote.ssh.gcloud import place_from_gcloud
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept
+from workbench.targets import all_targets
 
 _PROGRESS_STEPS = 1000
 _EXPLANATION = (
@@ -119,6 +121,10 @@ class ConnectHostDialog(WorkingDialog):
 
     def _ask_identity(self) -> None:
         try:
+            old = self.address.old_address()
+            if old is not None:
+                self._refuse_old(old)
+                return
             place = self.address.place()
         except WorkbenchError as error:
             self.status.say(f"{error.what} {error.fix}", is_bad=True)
@@ -128,6 +134,16 @@ class ConnectHostDialog(WorkingDialog):
             lambda identity: self._on_identity(place, identity),
             "Connecting",
         )
+
+    def _refuse_old(self, choice: Choice) -> None:
+        """What answers at an address of old tutorials, and what to do instead."""
+        probe = all_targets()[choice.key].probe
+
+        def show(problem: WorkbenchError | None) -> None:
+            if problem is not None:
+                self.status.say(f"{problem.what} {problem.fix}", is_bad=True)
+
+        self.run(lambda: probe(choice.params), show, "Connecting")
 
     def _on_identity(self, place: RemoteHost, identity: Identity) -> None:
         if identity.is_known:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 from workbench.client.host_jobs import FoundHost
 from workbench.core.format import bytes_text, count
 from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import target_of_other_form
 from workbench.core.specs import TargetSpec
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
@@ -137,6 +138,10 @@ class AddressPage(QWidget):
     def is_ready(self) -> bool:
         """Whether something is typed."""
         return bool(self.address.text().strip())
+
+    def old_address(self) -> Choice | None:
+        """What is typed as a target, where it has a form of old tutorials; raises UsageError."""
+        return target_of_other_form(self.address.text(), all_targets())
 
     def place(self) -> RemoteHost:
         """What is typed; what is left open is as it was saved for that address.

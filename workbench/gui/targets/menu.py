@@ -40,10 +40,12 @@ class TargetMenu(QMenu):
     Signals:
         chosen: A Choice.
         asked: A key of DIALOGS.
+        notebook_asked: Colab or Kaggle, which have no address.
     """
 
     chosen = Signal(object)
     asked = Signal(str)
+    notebook_asked = Signal()
 
     def __init__(
         self,
@@ -68,6 +70,9 @@ class TargetMenu(QMenu):
                 is_chosen = target_text(choice, self._targets) == chosen
                 group.addAction(self._add(choice, words, is_chosen=is_chosen))
             self.addSeparator()
+        self.addAction("Colab or Kaggle (notebook)…").triggered.connect(
+            lambda _=False: self.notebook_asked.emit()
+        )
         for key, words in DIALOGS.items():
             if key != "computers" or saved_hosts():  # where there are none, connecting is enough
                 action = self.addAction(words)

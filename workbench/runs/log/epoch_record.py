@@ -13,7 +13,11 @@ from workbench.protocol.events import DataReady, EpochFinished
 
 
 def record_of_epochs(epochs: Sequence[EpochFinished], data: DataReady | None) -> RunRecord:
-    """What finished epochs show by themselves."""
+    """What finished epochs show by themselves. Where only every few of them are validated, the
+    others are left out: the rules compare training with validation.
+    """
+    validated = [epoch for epoch in epochs if epoch.val_accuracy is not None]
+    epochs = validated or epochs
     record = RunRecord(
         epochs=np.array([epoch.epoch for epoch in epochs], np.int64),
         loss=_column([epoch.loss for epoch in epochs]),

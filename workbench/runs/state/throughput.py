@@ -173,7 +173,8 @@ def predict_run(
         precision=_precision(recipe),
         steps_per_epoch=_steps(recipe, num_train),
         num_train=num_train,
-        num_validation=num_validation,
+        # Of an epoch: where only every few are validated, on average.
+        num_validation=-(-num_validation // recipe.validation_freq),
         num_test=num_test,
         data=data,
         phases=analysis.phases,

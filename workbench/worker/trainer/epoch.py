@@ -84,7 +84,8 @@ class EpochTrainer:
             spent = self._ledger.due()
             if spent is not None:
                 self._events.log(spent)
-        validation = self._compiled.validation
+        is_validated = self._recipe.validates(number)
+        validation = self._compiled.validation if is_validated else None
         with self._compiled.averaging.applied():
             scores = self.scores(validation, "validating", f"Validating e{words}")
             if validation is not None and scores is None:

@@ -1,4 +1,4 @@
-"""The first section of the recipe's form: optimizer, lengths, split, seed."""
+"""The first section of the recipe's form: optimizer, loss, metric, lengths, split, seed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 from workbench.core.format import list_text
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam, IntParam
 from workbench.core.training.fields.setting import choices, setting
+from workbench.core.training.losses import all_losses
 from workbench.core.training.optimizers import all_optimizers
 
 
@@ -18,6 +19,11 @@ def _optimizer_help() -> str:
     return f"How the weights are updated from the gradients. {'; '.join(hints)}."
 
 
+def _loss_help() -> str:
+    hints = "; ".join(spec.help for spec in all_losses().values() if spec.help)
+    return f"The function that training minimizes. {hints[:1].upper()}{hints[1:]}."
+
+
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class BasicFields:
     """What nearly every training sets."""
@@ -26,6 +32,22 @@ class BasicFields:
 
     optimizer: str = setting(
         ChoiceParam, "adam", _optimizer_help(), place=1, **choices(all_optimizers())
+    )
+    loss: str = setting(ChoiceParam, "cross_entropy", _loss_help(), **choices(all_losses()))
+    focal_gamma: float = setting(
+        FloatParam,
+        2.0,
+        "how strongly well-classified examples are down-weighted.",
+        maximum=20.0,
+        step=0.5,
+    )
+    top_k: int = setting(
+        IntParam,
+        1,
+        "k of the top-k validation accuracy. With 5, a prediction counts as correct when "
+        "the label is among the 5 most likely classes. 1 is plain accuracy.",
+        title="Top-k accuracy",
+        maximum=1_000,
     )
     learning_rate: float = setting(
         FloatParam,
@@ -57,6 +79,18 @@ class BasicFields:
         place=7,
         choices=("split", "test", "none"),
         titles={"split": "held-out split", "test": "test set", "none": "none"},
+    )
+    validation_freq: int = setting(
+        IntParam,
+        1,
+        "Epochs from one validation to the next, counted from the start of the training, like "
+        "validation_freq in Keras: with 2, epochs 2, 4, 6 are validated. Best epoch, early "
+        "stopping and reduce on plateau look at these alone; their patience counts validations.",
+        title="Validate every",
+        unit="epochs",
+        used_if=lambda recipe: recipe.validation != "none",
+        maximum=100_000,
+        is_advanced=True,
     )
     validation_share: float = setting(
         FloatParam,

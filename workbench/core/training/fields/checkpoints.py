@@ -50,11 +50,3 @@ class CheckpointFields:
         maximum=100_000,
         none_text="off",
     )
-    top_k: int = setting(
-        IntParam,
-        1,
-        "k of the top-k validation accuracy. With 5, a prediction counts as correct when "
-        "the label is among the 5 most likely classes. 1 is plain accuracy.",
-        title="Top-k accuracy",
-        maximum=1_000,
-    )

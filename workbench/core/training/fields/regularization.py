@@ -1,4 +1,4 @@
-"""The section of the loss, and of what keeps a network from overfitting."""
+"""The sections of what keeps a network from overfitting."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from typing import ClassVar
 
 from workbench.core.format import list_text
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam
-from workbench.core.training.fields.setting import choices, setting
-from workbench.core.training.losses import all_losses
+from workbench.core.training.fields.setting import setting
 from workbench.core.training.optimizers import all_optimizers
-
-
-def _loss_help() -> str:
-    hints = "; ".join(spec.help for spec in all_losses().values() if spec.help)
-    return f"The function that training minimizes. {hints[:1].upper()}{hints[1:]}."
 
 
 def _weight_decay_help() -> str:
@@ -29,18 +23,10 @@ def _weight_decay_help() -> str:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RegularizationFields:
-    """What is minimized, and what is done against overfitting."""
+    """What is done against overfitting."""
 
     SECTION: ClassVar[str] = "Regularization"
 
-    loss: str = setting(ChoiceParam, "cross_entropy", _loss_help(), **choices(all_losses()))
-    focal_gamma: float = setting(
-        FloatParam,
-        2.0,
-        "how strongly well-classified examples are down-weighted.",
-        maximum=20.0,
-        step=0.5,
-    )
     label_smoothing: float = setting(
         FloatParam,
         0.0,
@@ -89,6 +75,14 @@ class RegularizationFields:
         step=0.001,
         none_text="off",
     )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class AugmentationFields:
+    """What is done to training images beside the layers behind Input."""
+
+    SECTION: ClassVar[str] = "Augmentation"
+
     mixing: str = setting(
         ChoiceParam,
         "none",

@@ -124,7 +124,11 @@ class RunCurves:
         self.raw.set_data(series.steps, series.values)
         self.smooth.set_data(series.steps[: self._averages.size], self._averages.view("y"))
         self.epoch_train.set_data(series.epoch_steps, series.epoch_train)
-        self.epoch_validation.set_data(series.epoch_steps, series.epoch_validation)
+        # Where only every few epochs are validated, the line goes from one of them to the next.
+        is_measured = np.isfinite(series.epoch_validation)
+        self.epoch_validation.set_data(
+            series.epoch_steps[is_measured], series.epoch_validation[is_measured]
+        )
         for curve in self.curves:
             curve.break_at = series.values_before_gap(curve.x)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from workbench.assets import help_path, resource_path
 from workbench.backbones import all_backbones
@@ -19,6 +20,7 @@ BACKBONES = "pretrained"
 
 GENERAL_PAGES = (
     ("getting_started", "Getting started"),
+    ("from_keras", "From Keras to Workbench"),
     ("canvas", "The canvas: add, move, connect"),
     ("groups", "Groups and frozen layers"),
     (BACKBONES, "Pretrained networks"),
@@ -50,6 +52,15 @@ _PLACES = {
     "pipeline": "It runs in the input pipeline, only during training, never when classifying.",
     "either": "Right after Input it runs in the input pipeline; elsewhere it is part of the model.",
 }
+
+
+def found_pages(words: Sequence[str], layers: Registry[LayerSpec]) -> list[tuple[str, str]]:
+    """Key and title of the pages that contain all words, those with one in the title first."""
+    wanted = [word.casefold() for word in words]
+    titles = dict(GENERAL_PAGES) | {spec.key: spec.title for spec in layers.values()}
+    texts = {key: page_markdown(key, layers).casefold() for key in titles}
+    found = [(key, title) for key, title in titles.items() if all(w in texts[key] for w in wanted)]
+    return sorted(found, key=lambda page: not any(word in page[1].casefold() for word in wanted))
 
 
 def page_markdown(key: str, layers: Registry[LayerSpec]) -> str:
