@@ -54,9 +54,9 @@ def main() -> int:
     return 0
 
 
-def environment(scale: str, folder: Path) -> dict[str, str]:
-    """What the process runs with: a screen of `SCREEN`, and text of `scale` times its size."""
-    width, height = SCREEN
+def environment(scale: str, folder: Path, screen_px: tuple[int, int] = SCREEN) -> dict[str, str]:
+    """What the process runs with: a screen of so many pixels, and text of `scale` times its size."""
+    width, height = screen_px
     dots = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
     screen = {"name": "one", "x": 0, "y": 0, "width": width, "height": height, **dots}
     config = folder / "screen.json"

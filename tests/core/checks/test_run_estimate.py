@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_run
 
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.costs import Costs
@@ -156,10 +157,19 @@ def test_without_known_pictures_only_the_speed_is_reported() -> None:
                 "fine-tuning, 5 min in all, training memory 1.3 GB of 24.0 GB."
             ),
         ),
-        ({"fitting_batch": 64}, "Does not fit: needs 1.3 GB of 24.0 GB. Try a batch of 64."),
+        (
+            {"fitting_batch": 64},
+            (
+                "Does not fit: needs about 1.3 GB, and training can use 20.4 GB of 24.0 GB; "
+                "other programs need the rest. Try a batch of 64."
+            ),
+        ),
         (
             {"fitting_batch": 0},
-            "Does not fit: needs 1.3 GB of 24.0 GB. No batch size fits: make the model smaller.",
+            (
+                "Does not fit: needs about 1.3 GB, and training can use 20.4 GB of 24.0 GB; "
+                "other programs need the rest. No batch size fits: make the model smaller."
+            ),
         ),
     ],
 )
@@ -365,3 +375,37 @@ def test_activations_are_a_part_of_the_memory_also_where_frozen_layers_keep_none
                 costs, measured, batch_size=1024, precision="bfloat16", steps_per_epoch=None
             )
             assert 0 <= found.activation_bytes < found.memory_bytes
+
+
+def test_the_memory_of_fine_tuning_is_not_that_of_frozen_runs() -> None:
+    """Five runs of a head held far more than computed: that says nothing of other layers."""
+    analysis, _ = _transfer(precision="float32")
+    _, head, _ = _head()
+    needed = {"batch_size": 32, "precision": "float32", "steps_per_epoch": 10}
+    heads = [replace_run(head, memory_bytes=10**10, expected_bytes=10**9, run=str(n)) for n in "ab"]
+    plain = predict(analysis.costs, [], **needed, phases=analysis.phases)
+    found = predict(analysis.costs, heads, **needed, phases=analysis.phases)
+    assert found.memory_bytes == plain.memory_bytes
+    assert found.num_memory_runs == 0
+    assert "no run of this kind" in found.memory_basis()
+    frozen = predict(analysis.costs, heads, **needed, phases=analysis.phases[:1])
+    assert frozen.memory_bytes == pytest.approx(10 * plain.memory_bytes, rel=0.01)
+    assert frozen.num_memory_runs == 2
+
+
+def test_the_figures_of_the_run_that_trains_replace_the_guess() -> None:
+    guess = RunEstimate(100.0, 12.0, 10**9, 10**10, None, 0, total_s=140.0)
+    live = guess.measured(50.0, None, 10)
+    assert (live.images_per_second, live.epoch_s, live.total_s) == (50.0, 24.0, 260.0)
+    assert live.basis() == "measured in the run that trains now"
+    assert guess.measured(50.0, 30.0, 10).epoch_s == 30.0
+    of_head = replace(guess, is_on_features=True)
+    assert of_head.measured(50.0, None, 10) == of_head, "the speed is that of one phase"
+
+
+def test_it_is_said_that_the_computer_was_busy() -> None:
+    run = _run("cifar10_convnet", 900.0, epoch_factor=4.0)
+    how = {"batch_size": 1024, "precision": run.precision, "steps_per_epoch": 9}
+    assert predict(_costs(), [run], **how).basis().endswith("which was busy then")
+    quick = _run("cifar10_convnet", 900.0)
+    assert predict(_costs(), [quick], **how).basis().endswith("on this computer")

@@ -103,6 +103,19 @@ def test_with_large_text_the_window_needs_no_more_than_the_screen(tmp_path, scal
         assert found["flaws"] == {}
 
 
+def test_large_text_fits_a_screen_of_1024_by_640(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.large_text"],
+        env=large_text.environment("1.5", tmp_path, (1024, 640)),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["window"][0] <= 1024 / 1.5
+    assert found["window"][1] <= 640 / 1.5
+    assert found["train"][0] < found["window"][0]
+
+
 def test_panels_that_lack_room_come_back_with_it(staged, qtbot, tmp_path):
     window = staged.window
     window.setMinimumSize(400, 300)

@@ -216,6 +216,23 @@ def test_the_estimate_follows_the_epochs_of_the_run_that_trains(qtbot, cifar, wr
     assert estimator.prediction.images_per_second == pytest.approx(123.0)
 
 
+def test_after_some_steps_the_line_shows_the_speed_of_the_run_that_trains(qtbot, cifar, written):
+    """Also before its first epoch has ended: beside it the header counts down with that speed."""
+    context = cifar.context
+    project, estimator = context.document.project, context.estimator
+    run = written("", project=project, recipe=project.recipe).begin()
+    _listed(qtbot, context)
+    qtbot.waitUntil(lambda: estimator.prediction is not None)
+    assert not estimator.prediction.is_live
+    run.batches([1.0, 0.9, 0.8])
+    qtbot.waitUntil(lambda: estimator.prediction.is_live)
+    assert estimator.prediction.images_per_second == pytest.approx(1234.0)
+    assert cifar.status._values["Epoch"][0].text() == "Time per epoch"
+    assert "measured in the run that trains now" in cifar.status._values["Epoch"][0].toolTip()
+    context.document.set_recipe(batch_size=32)
+    assert not estimator.prediction.is_live, "another project than the one that trains"
+
+
 def test_a_resumed_run_is_not_called_paused_any_longer(qtbot, cifar, written):
     run = written("a", epochs=9).begin().train(1).finish("stopped")
     _listed(qtbot, cifar.context)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QKeySequence
+from PySide6.QtGui import QColor, QIcon, QImage, QKeySequence, QPixmap
 from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
@@ -536,3 +536,64 @@ def test_all_classes_of_one_image_can_be_scrolled_to(qtbot, ready, service):
     after = card.classes.grab().toImage()
     assert QImage(before) != after
     assert card.height() == card.minimumHeight()  # the card has not grown
+
+
+def test_arrow_keys_walk_the_rows_and_a_pause_classifies(qtbot, folder, ready, service):
+    folder.take(*ROWS)
+    table = folder.results.table
+    qtbot.mouseClick(
+        table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=table.visualRect(folder.model.index(0, 1)).center(),
+    )
+    assert service.take(Classify)[0].pictures == ["/x/a.png"]
+    ready.activateWindow()
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus)
+    for _press in range(3):
+        qtbot.keyClick(table, Qt.Key.Key_Down)
+    chosen = []
+    folder.results.chosen.connect(lambda file, _label: chosen.append(file))
+    qtbot.waitUntil(lambda: bool(chosen))
+    assert chosen == ["/x/c.png"], "the rows that were passed are not classified"
+
+
+def test_a_row_that_is_chosen_leaves_the_table_where_it_is(qtbot, folder, ready, service):
+    folder.take(*ROWS)
+    told = []
+    ready.state.predicted.connect(lambda: told.append(1))
+    folder.results.chosen.emit("/x/a.png", "")
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    assert told == []
+    ready.classify(["/x/elsewhere.png"])
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    assert told == [1]
+
+
+def test_sorting_shows_the_first_rows(qtbot, folder):
+    folder.take(*(row(f"{n}.png", 0.5 + n / 1000) for n in range(200)))
+    table = folder.results.table
+    bar = table.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert bar.value() == 0
+
+
+def test_the_table_has_what_the_picture_leaves_of_the_view(qtbot, folder, ready):
+    ready.resize(1400, 840)
+    folder.take(*(row(f"{n}.png", 0.5 + n / 1000) for n in range(200)))
+    table = folder.results.table
+    qtbot.waitUntil(lambda: table.viewport().height() >= 8 * results.ROW_PX)
+
+
+def test_a_selected_thumbnail_is_not_tinted(qtbot, folder, monkeypatch):
+    image = QPixmap(30, 30)
+    image.fill(QColor("#ff0000"))
+    monkeypatch.setattr(folder.model._thumbnails, "pixmap", lambda *_place: image)
+    folder.take(*ROWS)
+    icon = folder.model.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
+    shown = icon.pixmap(30, 30, QIcon.Mode.Selected).toImage()
+    assert shown.pixelColor(15, 15) == QColor("#ff0000")

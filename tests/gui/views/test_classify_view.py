@@ -336,6 +336,9 @@ def test_a_new_answer_is_scrolled_to_but_not_one_that_another_model_gives_again(
     qtbot, ready, service, model, open_library
 ):
     ready.resize(900, 500)
+    ready.classify(["/x/first.png"])
+    with qtbot.waitSignal(ready.state.predicted):
+        service.answer_pictures()
     card = ready.panels["classify_result"]
     area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(card))
     bar = area.verticalScrollBar()
@@ -365,3 +368,39 @@ def test_words_without_an_answer_begin_where_answers_begin(qtbot, ready):
     assert card.label.full_text == "No prediction yet"
     qtbot.waitUntil(lambda: card.label.width() > 100)
     assert card.label.x() == card.message.x() == card.caption.x()
+
+
+def test_before_the_first_picture_there_is_one_large_place_to_drop_it(qtbot, ready, service):
+    """Then the sources are a row above all that moves, and what is about a picture is there."""
+    drop, panels = ready.state.sources, ready.panels
+    about = [panels[key] for key in ("classify_result", "classify_nearest", "classify_what_if")]
+    assert drop.title.isVisible()
+    assert drop.title.text() == "Drop a picture here"
+    assert drop.height() > 0.4 * ready.height()
+    assert drop.property("role") == "drop"
+    assert not any(panel.isVisible() for panel in about)
+    ready.classify(["/x/photo.jpg"])
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    assert all(panel.isVisible() for panel in about)
+    assert not drop.title.isVisible()
+    assert drop.property("role") == ""
+    qtbot.waitUntil(lambda: drop.height() < 60)
+    before = drop.mapTo(ready, drop.rect().topLeft())
+    panels["classify_what_if"].section.head.click()
+    bar = ready.findChild(QScrollArea).verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert drop.mapTo(ready, drop.rect().topLeft()) == before, "nothing moves the sources"
+    ready.state.cleared.emit()
+    assert drop.title.isVisible()
+    assert not any(panel.isVisible() for panel in about)
+
+
+def test_a_panel_that_was_closed_does_not_come_with_the_picture(qtbot, ready, service):
+    action = next(each for each in ready.panels.actions() if each.text() == "What-if")
+    action.setChecked(False)
+    ready.classify(["/x/photo.jpg"])
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    assert ready.panels["classify_result"].isVisible()
+    assert not ready.panels["classify_what_if"].isVisible()

@@ -323,7 +323,8 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
     context.estimator.changed.emit()
     assert view.panels["train_recipe"].findChild(MemoryWarning).isVisible()
     assert view.panels["train_recipe"].findChild(MemoryWarning).words.text() == (
-        "Does not fit: needs 40.0 GB of 24.0 GB. Try a batch of 64."
+        "Does not fit: needs about 40.0 GB, and training can use 20.4 GB of 24.0 GB; "
+        "other programs need the rest. Try a batch of 64."
     )
     view.panels["train_recipe"].findChild(MemoryWarning).use.click()
     assert context.document.recipe.batch_size == 64

@@ -260,3 +260,29 @@ def test_a_reason_and_a_remark_are_whole_in_a_narrow_view(qtbot, ready, bench, s
     label = bench.label
     assert label.text() == f"Unknown: {reason}"
     qtbot.waitUntil(lambda: label.height() >= label.heightForWidth(label.width()))
+
+
+def test_the_picture_and_the_right_words_are_there_before_the_answer(qtbot, ready, service):
+    service.take(WarmUp)[1](Done(id=1))
+    classify(qtbot, ready, service, "/x/photo.jpg")
+    ready.panels["classify_what_if"].section.head.click()
+    bench = ready.panels["classify_what_if"].bench
+    entry = ready.panels["classify_result"].entry
+    assert bench.picture.image.cacheKey() == entry.seen.cacheKey()
+    assert bench.message.text() == what_if_bench._LOADING
+    service.awaited(qtbot, ClassifyAltered)[1](dogs(0.2))
+    assert bench.message.text() == ""
+
+
+def test_a_slider_with_zero_in_the_middle_is_filled_from_there(bench):
+    slider = bench.sliders.sliders["rotation"]
+    slider.resize(200, 20)
+    assert slider.property("centered")
+    assert slider.filled().width() == 0
+    middle = slider.rect().center().x()
+    for value, is_right in ((slider.maximum(), True), (slider.minimum(), False)):
+        slider.setValue(value)
+        filled = slider.filled()
+        assert filled.width() > 60
+        assert (filled.left() >= middle - 2) is is_right
+    assert not bench.sliders.sliders["blur"].property("centered")

@@ -217,7 +217,7 @@ def test_results_by_how_much():
     results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[0]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
-    assert rows["Training time"] == ("50.0 s", "60.0 s", "1.2×")
+    assert rows["Duration"] == ("50.0 s", "60.0 s", "1.2×")
     assert rows["Images per second"] == ("500", "600", "1.2×")
     assert rows["Outcome"] == ("completed", "completed", "")
     assert rows["Epochs"] == ("1", "1", "")

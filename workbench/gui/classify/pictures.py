@@ -1,4 +1,4 @@
-"""Where pictures come from: the drop area, and pictures of the test set to pick from."""
+"""Where pictures come from: the drop area, and what is picked from: test images, a folder's."""
 
 from __future__ import annotations
 
@@ -6,33 +6,39 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.gui.classify.folder.results import FolderResults
 from workbench.gui.classify.picture_source import SourceSpec
 from workbench.gui.classify.sources import all_sources
-from workbench.gui.classify.state import ClassifyState
+from workbench.gui.classify.state import ClassifyState, SourcesArea
 from workbench.gui.classify.test_set_picker import TestSetPicker
 from workbench.gui.kit.buttons import TextButton, button
-from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.labels import plain_label, plain_tip, restyle
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.parts import part_to_install
 
-_DROP_PX, _LEAST_DROP_PX, _LEAST_PICKER_PX = 132, 66, 180
-_LEAST_RESULTS_PX = 240
-_OTHERS_PX, _HIGH_PX = 621, 822
-"""Height of the panels above and below, and of a view with room for all."""
-_ANY_PX = 16_777_215  # QWIDGETSIZE_MAX
+_LEAST_PICKER_PX, _LEAST_RESULTS_PX = 180, 240
+_OTHERS_PX = 390
+"""Height of what is above a folder's table, and of the margins around both: the table has the rest
+of the view, and the sections behind it are scrolled to."""
+_DROP_SHARE = 0.45
+"""Of the view's height, before the first picture."""
 
 
-class DropArea(QFrame):
-    """Dashed; words and buttons. The drop itself is taken by the window, wherever it happens."""
+class DropArea(SourcesArea):
+    """The sources: a large dashed area before the first picture, then a row of buttons. The drop
+    itself is taken by the window, wherever it happens.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "drop")
-        self.title = title = plain_label("Drop pictures or a folder here", role="title")
-        words = "or paste one (Ctrl+V), open a file, or pick from the test set"
+        self.title = title = plain_label("Drop a picture here", role="title")
+        words = (
+            "or a folder of pictures; or paste one (Ctrl+V), open a file, pick from the test set"
+        )
+        self.hint = plain_label("Drop a picture anywhere, or", role="dim")
         self.text = text = plain_label(words, role="dim")
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -41,16 +47,23 @@ class DropArea(QFrame):
         self.more.setMenu(QMenu(self))
         self.stops: dict[str, TextButton] = {}
         self._row = row(spacing=8)
-        for each in (*self.buttons.values(), self.more):
+        for each in (self.hint, *self.buttons.values(), self.more):
             self._row.addWidget(each)
         buttons = row(STRETCH, self._row, STRETCH)
+        self._buttons = buttons
         inner = (STRETCH, title, text, Gap(4), buttons, STRETCH)
-        column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
+        self._column = column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
-    def set_low(self, *, is_low: bool) -> None:
-        """Shows only the buttons in a low window."""
-        self.text.setHidden(is_low)
-        self.title.setHidden(is_low)
+    def set_low(self, *, is_low: bool, view_px: int = 0) -> None:
+        """Shows only the row of buttons, or takes the larger part of a view of this height."""
+        for label in (self.text, self.title):
+            label.setHidden(is_low)
+        self.hint.setVisible(is_low)
+        self._buttons.setStretch(0, 0 if is_low else 1)
+        margin = 0 if is_low else 16
+        self._column.setContentsMargins(margin, margin, margin, margin)
+        self.setMinimumHeight(0 if is_low else round(_DROP_SHARE * view_px))
+        restyle(self, role="" if is_low else "drop")
 
     def show_activity(self, key: str, words: str, stop: Callable[[], None]) -> None:
         """Shows a button that ends something that is under way."""
@@ -81,23 +94,23 @@ def _with_reason(text: str, reason: str) -> str:
 
 
 class PicturesPanel(QWidget):
-    """The drop area, and the test pictures below it once they are requested: then of the drop area
-    only the buttons. In a low window the view scrolls.
+    """Test pictures, or the images of a folder, to pick from, once they are requested.
+
+    Attributes:
+        drop: The sources; the view places them, where nothing else moves them.
     """
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         self._state = state
-        self.drop = DropArea()
+        self.drop = state.sources = DropArea()
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.picker.setMinimumHeight(_LEAST_PICKER_PX)
         self.picker.hide()
         self.results = FolderResults(state.context)
         self.results.setMinimumHeight(_LEAST_RESULTS_PX)
         self.results.hide()
-        parts = ((self.drop, 1), (self.picker, 1), (self.results, 1))
-        column(*parts, parent=self, spacing=12)
-        self.set_view_height(_HIGH_PX)
+        column((self.picker, 1), (self.results, 1), parent=self, spacing=12)
         state.height_changed.connect(self.set_view_height)
         self.sources = {key: spec.make(state, self) for key, spec in all_sources().items()}
         self._connect_sources()
@@ -123,13 +136,8 @@ class PicturesPanel(QWidget):
         state.run_changed.connect(self._on_run_changed)
 
     def set_view_height(self, height: int) -> None:
-        """Takes what the other panels leave of the view: in a low one the buttons in a line."""
-        self._view_px = height
-        is_picking = not (self.picker.isHidden() and self.results.isHidden())
-        room = _LEAST_DROP_PX if is_picking else max(_LEAST_DROP_PX, height - _OTHERS_PX)
-        self.drop.set_low(is_low=room < _DROP_PX)
-        self.drop.setMinimumHeight(min(room, _DROP_PX))
-        self.drop.setMaximumHeight(room if is_picking or height < _HIGH_PX else _ANY_PX)
+        """The table of a folder has all that the picture above it leaves of the view."""
+        self.results.setMinimumHeight(max(_LEAST_RESULTS_PX, height - _OTHERS_PX))
 
     def _connect_sources(self) -> None:
         state, drop = self._state, self.drop
@@ -177,14 +185,13 @@ class PicturesPanel(QWidget):
 
     def _show_results(self, *, is_shown: bool) -> None:
         self.results.setVisible(is_shown)
-        self.set_view_height(self._view_px)
+        self._state.is_listing = is_shown
         self._state.listing_changed.emit(is_shown)
 
     def _show_picker(self, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
         if is_shown:
             self._show_results(is_shown=False)
         self.picker.setVisible(is_shown)
-        self.set_view_height(self._view_px)
         self._open_picker()
 
     def hasHeightForWidth(self) -> bool:

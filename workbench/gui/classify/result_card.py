@@ -11,7 +11,6 @@ from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.kit.fonts import heading_font
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, plain_tip, set_role
 from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_to
 from workbench.gui.kit.theme import Theme
@@ -101,8 +100,7 @@ class ResultCard(QFrame):
         self.picture = PictureFrame(theme, "Your picture")
         self.seen = PictureFrame(theme, "Model input", is_pixelated=True)
         self.caption = ElidedLabel()
-        self.caption.setProperty("role", "heading")
-        self.caption.setFont(heading_font())
+        self.caption.setProperty("role", "dim")  # a run's name is no heading in capitals
         self.note = plain_label(role="warning", wrap=True)
         self.note.hide()
         self._state = state

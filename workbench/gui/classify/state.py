@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTemporaryDir, Signal
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFrame
 
 from workbench.client.background import Background
 from workbench.client.question import Handlers
@@ -28,6 +29,14 @@ _LISTING = "listing"
 """The activity of a folder that is being classified."""
 
 
+class SourcesArea(QFrame):
+    """Where pictures come from, as the view places it."""
+
+    def set_low(self, *, is_low: bool, view_px: int = 0) -> None:
+        """Shows only the row of buttons, or takes the larger part of a view of this height."""
+        raise NotImplementedError
+
+
 class ClassifyState(QObject):
     """Classifies pictures with the network of one run.
 
@@ -42,7 +51,8 @@ class ClassifyState(QObject):
         failed(WorkbenchError): It failed.
         classified(ClassifiedPicture): A picture has its answer.
         shown(ClassifiedPicture): This answer is to be shown large.
-        predicted(): It is that of a picture the user has just brought in, and waits for.
+        predicted(): It is that of a picture the user has just brought in, and waits for; of those
+            of a listed folder there is none, as the table stays where it is.
         class_chosen(str): This class of it is to be explained.
         layer_chosen(str): The feature maps of the layer of this name are to be shown.
         what_if_wanted(): The sliders that alter a picture are to be opened.
@@ -64,6 +74,8 @@ class ClassifyState(QObject):
         title: Words for that run.
         note: Why it may be the wrong one; "" for nothing.
         is_picking: Whether pictures of the test set are shown to pick from.
+        is_listing: Whether the images of a folder are listed.
+        sources: The area of the sources, which the view places; None where there is no such panel.
         activities: What is under way, and can be ended.
     """
 
@@ -97,7 +109,9 @@ class ClassifyState(QObject):
         self.background = Background(self, max_threads=1)
         self.run: Path | None = None
         self.title = self.note = ""
-        self.is_picking = False
+        self.is_picking = self.is_listing = False
+        self.sources: SourcesArea | None = None
+        self._of_rows: set[str] = set()
         self._queue = ClassifyQueue(context.service, self.background, self)
         self.activities = Activities(self)
         self._recent = RecentPictures(self.background)
@@ -221,12 +235,14 @@ class ClassifyState(QObject):
         """
         if paths:
             self._shows_next = True
+            self._of_rows.difference_update(paths)
             self._queue.add(paths)
 
     def classify_of_folder(self, file: str, label: str) -> None:
         """Shows an image of a classified folder large."""
         self._queue.know(file, picture_name(file), label)
         self.classify([file])
+        self._of_rows.add(file)
 
     def is_outdated(self, entry: ClassifiedPicture) -> bool:
         """Whether an answer is not that of the present run, whose answer is still to come."""
@@ -282,7 +298,7 @@ class ClassifyState(QObject):
         if is_awaited or self._answers.is_shown(file):
             self._shows_next = False
             self.shown.emit(entry)
-        if is_awaited:
+        if is_awaited and file not in self._of_rows:
             self.predicted.emit()
         self.classified.emit(entry)
 

@@ -48,6 +48,7 @@ class ClassifyView(QWidget):
         self._context = context
         self._has_run_ended = False
         self._has_failed = False
+        self._has_picture = False
         self.state = ClassifyState(context, self)
         # Before the sources, which may fail at once.
         for begun in (self.state.source_chosen, self.state.addresses_came):
@@ -85,7 +86,11 @@ class ClassifyView(QWidget):
         area = scroll_area(self._parts)  # in a low window nothing covers another: it scrolls
         area.setFrameShape(QFrame.Shape.NoFrame)
         self._pages.addWidget(area)
-        column(self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12)
+        whole = column(
+            self.top, (self._pages, 1), parent=self, margins=(18, 12, 18, 12), spacing=12
+        )
+        if self.state.sources is not None:
+            whole.insertWidget(1, self.state.sources)
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
@@ -102,6 +107,10 @@ class ClassifyView(QWidget):
         self.state.failed.connect(self._on_failed)
         self.state.shown.connect(lambda _entry: self._on_shown())
         self.state.folder_begun.connect(lambda _folder: self.chooser.keep())
+        self.state.shown.connect(lambda _entry: self._show_sources(has_picture=True))
+        self.state.cleared.connect(lambda: self._show_sources(has_picture=False))
+        for changed in (self.state.picking_changed, self.state.listing_changed):
+            changed.connect(lambda _is_shown: self._show_sources(has_picture=self._has_picture))
         self.state.picking_changed.connect(lambda _is_picking: self._end_error())
         for spec in all_sources().values():
             if spec.shortcut is not None:
@@ -157,11 +166,23 @@ class ClassifyView(QWidget):
     def _on_model_changed(self) -> None:
         self._pages.setCurrentIndex(1 if self.chooser.path is not None else 0)
         self._show_head()
+        self._show_sources(has_picture=self._has_picture)
         is_wanted = self.isVisible() or self._has_run_ended
         if is_wanted:
             self._has_run_ended = False
         chooser = self.chooser
         self.state.set_run(chooser.path, chooser.title, note=chooser.note, is_wanted=is_wanted)
+
+    def _show_sources(self, *, has_picture: bool) -> None:
+        """Before the first picture there is a place to drop it and nothing else; then the sources
+        are a row that nothing moves.
+        """
+        self._has_picture = has_picture
+        has_list = self.state.is_picking or self.state.is_listing
+        self.panels.hold_back(is_held=not has_picture)
+        if (sources := self.state.sources) is not None:
+            sources.setVisible(self.chooser.path is not None)
+            sources.set_low(is_low=has_picture or has_list, view_px=self.height())
 
     def _show_head(self) -> None:
         """The choice of a model, where there is any: be it of another project."""
@@ -198,6 +219,7 @@ class ClassifyView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
+        self._show_sources(has_picture=self._has_picture)
         self.state.height_changed.emit(self.height())
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -32,6 +32,7 @@ class PanelSpec(Generic[S]):
         stretch: In a column: its part of the room that is left; 0 takes none.
         opened_by: Signals of what the panels share that show it, should it be closed: a command
             that leads to a panel opens it.
+        waits: In a column: it is hidden while the view has nothing for it to show.
     """
 
     key: str
@@ -44,6 +45,7 @@ class PanelSpec(Generic[S]):
     height_px: int = 0
     stretch: int = 0
     opened_by: tuple[str, ...] = ()
+    waits: bool = False
 
 
 def imported(module: str, name: str) -> Callable[[Any], QWidget]:

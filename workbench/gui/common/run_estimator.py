@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
@@ -10,11 +12,16 @@ from workbench.client.run_library import RunLibrary
 from workbench.core.checks.estimates.measured_run import MeasuredRun
 from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.format import count, duration
+from workbench.core.projects.project import Project
 from workbench.document.project_document import ProjectDocument
 from workbench.host.memory import memory_limit
-from workbench.protocol.events import EpochFinished, RunEvent
+from workbench.protocol.events import Batch, EpochFinished, RunEvent
+from workbench.runs.library.projects import OpenProject
 from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
+
+_EPOCHS = 9
+"""As the header's countdown (`runs.log.pace`): a computer with other work stalls some."""
 
 
 class RunEstimator(QObject):
@@ -39,6 +46,7 @@ class RunEstimator(QObject):
         self._background = Background(self, max_threads=1)
         self._speeds: list[MeasuredRun] | None = None
         self._limit_bytes = 0
+        self._keyed: tuple[Project, str] | None = None
         document.analysis_changed.connect(lambda _analysis: self.predict())
         library.run_ended.connect(lambda _path, _outcome: self.refresh())
         self._library = library
@@ -56,6 +64,8 @@ class RunEstimator(QObject):
     def _on_events(self, events: list[RunEvent]) -> None:
         if any(isinstance(event, EpochFinished) for event in events):
             self.refresh()
+        elif any(isinstance(event, Batch) for event in events):
+            self.predict()
 
     def close(self) -> None:
         """Waits for what still reads."""
@@ -85,7 +95,7 @@ class RunEstimator(QObject):
         document = self._document
         if self._speeds is None or document.analysis.network_errors:
             return None
-        return predict_run(
+        predicted = predict_run(
             document.analysis,
             document.recipe,
             document.dataset_facts,
@@ -93,6 +103,30 @@ class RunEstimator(QObject):
             limit_bytes=self._limit_bytes,
             data=data_mark(document.project.dataset),
         )
+        return self._as_measured(predicted)
+
+    def _request_key(self) -> str:
+        """Of the project as it is: made once for each, as it takes milliseconds for a large one."""
+        project = self._document.project
+        if self._keyed is None or self._keyed[0] is not project:
+            self._keyed = project, OpenProject.of(project).request_key
+        return self._keyed[1]
+
+    def _as_measured(self, predicted: RunEstimate) -> RunEstimate:
+        """By the run that trains now, after some of its steps, where it is of the project as it is:
+        the header counts down with the same figures.
+        """
+        current = self._library.current
+        if current is None or current.outcome is None or current.outcome.kind != "running":
+            return predicted
+        run, history = self._library.summary(current.run.path), current.history
+        speed, started = history.progress.images_per_second, history.started
+        if run is None or not speed or started is None or run.on:
+            return predicted
+        if run.request_key != self._request_key():
+            return predicted
+        seconds = [epoch.seconds for epoch in history.epochs[-_EPOCHS:]]
+        return predicted.measured(speed, median(seconds) if seconds else None, started.epochs)
 
 
 def time_words(prediction: RunEstimate) -> str:
@@ -113,6 +147,8 @@ def time_title(prediction: RunEstimate) -> str:
     """What `time_words` are of."""
     if prediction.epoch_s is None:
         return f"Estimated speed{', head on cached features' * prediction.is_on_features}"
+    if prediction.is_live:
+        return "Time per epoch"
     return "Estimated time per epoch" if prediction.is_even else "Estimated training time"
 
 

@@ -37,6 +37,7 @@ class Sections(QObject):
         self._specs: dict[str, PanelSpec[Any]] = {spec.key: spec for spec in panels}
         self._panels: dict[str, QWidget] = {}
         self._actions: dict[str, QAction] = {}
+        self._is_held = False
         self._groups: list[tuple[QWidget, list[QWidget]]] = []
         self._splitters: list[QSplitter] = []
         self._pages: list[tuple[PanelPages, list[str]]] = []
@@ -59,6 +60,20 @@ class Sections(QObject):
         for pages, keys in self._pages:
             if key in keys:
                 pages.show_page(key)
+
+    def hold_back(self, *, is_held: bool) -> None:
+        """Hides the panels that wait for something to show, or shows them; touches no other."""
+        if is_held == self._is_held:
+            return
+        self._is_held = is_held
+        for key, spec in self._specs.items():
+            if spec.waits:
+                self._panels[key].setVisible(self._is_wanted(key))
+        self._show_containers()
+
+    def _is_wanted(self, key: str) -> bool:
+        is_held = self._is_held and self._specs[key].waits
+        return self._actions[key].isChecked() and not is_held
 
     # placing -----------------------------------------------------------------------------
 
@@ -99,7 +114,10 @@ class Sections(QObject):
 
     def _show(self) -> None:
         for key, panel in self._panels.items():
-            panel.setVisible(self._actions[key].isChecked())
+            panel.setVisible(self._is_wanted(key))
+        self._show_containers()
+
+    def _show_containers(self) -> None:
         for pages, keys in self._pages:
             pages.set_shown([key for key in keys if self._actions[key].isChecked()])
         for container, parts in self._groups:

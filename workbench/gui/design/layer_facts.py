@@ -64,6 +64,9 @@ def network_facts(
     """Totals of the network, and what training it takes as far as that is known."""
     costs, batch = analysis.costs, count(recipe.batch_size)
     needed = memory_text(estimate.memory_bytes) if estimate else "–"
+    # A head on cached features holds next to none: a row of a few kB beside the GB of the process
+    # reads as a mistake.
+    is_telling = not estimate or estimate.activation_bytes >= estimate.memory_bytes / 100
     activations = memory_text(estimate.activation_bytes) if estimate else "–"
     kept = costs.parameters.non_trainable
     return [
@@ -72,7 +75,7 @@ def network_facts(
         *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
         (f"Training memory, batch {batch}", needed),
-        ("of which activations", activations),
+        *([("of which activations", activations)] if is_telling else []),
     ]
 
 

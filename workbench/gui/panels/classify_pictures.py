@@ -9,7 +9,7 @@ SPEC = PanelSpec(
     view="classify",
     title="Pictures",
     area="left",
-    order=20,
+    order=11,
     make=imported("workbench.gui.classify.pictures", "PicturesPanel"),
     stretch=1,
 )

@@ -11,4 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=10,
     make=imported("workbench.gui.classify.result_card", "ResultCard"),
+    waits=True,
 )

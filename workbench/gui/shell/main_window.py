@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize
@@ -58,8 +59,18 @@ _FRAME_PX = (16, 64)
 shown, too late for its first size."""
 _SMALLEST_PX = (900, 500)
 """A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar. Where a large text
-size leaves less, the window is as small as the screen: parts of its bar and views give way.
+size leaves less, the window may be smaller, as its parts give way.
 """
+_SMALLEST_SCREEN_PX = (1024, 640)
+"""Any text size fits it."""
+
+
+def text_scale() -> float:
+    """The text size of the settings, or as it was set outside, which counts more: 1.5 for 150%."""
+    try:
+        return max(1.0, float(os.environ.get("QT_SCALE_FACTOR", "1")))
+    except ValueError:  # Qt takes no such factor either
+        return 1.0
 
 
 class MainWindow(QMainWindow):
@@ -275,7 +286,9 @@ class MainWindow(QMainWindow):
 
     def _fit_screen(self) -> None:
         room = self.screen().availableSize() - QSize(*_FRAME_PX)
-        self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room))
+        # Qt multiplies by the text size; what is meant here are pixels of a screen.
+        screen = QSize(*_SMALLEST_SCREEN_PX) / text_scale() - QSize(*_FRAME_PX)
+        self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room).boundedTo(screen))
         self.resize(QSize(*_SIZE_PX).boundedTo(room))
 
     def _bring_back(self) -> None:

@@ -239,7 +239,9 @@ class StatusLine(QStatusBar):
         trouble = prediction.trouble
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
-        self._set_tip("Memory", trouble or _TIPS["Memory"])
+        basis = prediction.memory_basis()
+        tip = f"{trouble or _TIPS['Memory']}\n{basis[:1].upper()}{basis[1:]}."
+        self._set_tip("Memory", tip)
         self._values["Epoch"][0].setText(time_title(prediction))
         self._values["Epoch"][1].setText(time_words(prediction))
         self._set_tip("Epoch", f"{prediction.time_words()} ({prediction.basis()}).")

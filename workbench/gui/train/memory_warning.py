@@ -34,7 +34,7 @@ class MemoryWarning(Box):
         self.setVisible(bool(trouble))
         if prediction is None or not trouble:
             return
-        basis = prediction.basis()
+        basis = prediction.memory_basis()
         self.words.setText(trouble)
         self.basis.setText(f"{basis[:1].upper()}{basis[1:]}.")
         batch = prediction.fitting_batch

@@ -337,7 +337,7 @@ def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
         ("Best val. accuracy", lambda run: run.best_val_accuracy, _SHARE),
         ("Val. loss of the best epoch", lambda run: run.best_loss, _LOSS),
         ("Epochs", lambda run: run.epochs_done, _COUNT),
-        ("Training time", lambda run: run.seconds or None, _SECONDS),
+        ("Duration", lambda run: run.seconds or None, _SECONDS),
         ("Images per second", lambda run: run.images_per_second, _RATE),
         ("Parameters", lambda run: run.parameters, _COUNT),
     )

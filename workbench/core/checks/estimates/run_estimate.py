@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
@@ -43,6 +43,9 @@ _START_S = 8.0
 FIRST_CALL_S = 3.0
 """The first images in the frozen layers take so much longer: TensorFlow builds their graph."""
 
+_BUSY_FACTOR = 1.5
+"""An epoch takes that much longer than its steps only where other programs take the cores."""
+
 _SECONDS_PER_STEP = 5e-4
 """The least that a step takes, however small the head behind frozen layers is."""
 
@@ -63,6 +66,9 @@ class RunEstimate:
         fitting_batch: The largest power of two that fits; None when the batch itself fits,
             0 when none does.
         num_runs: Runs of this computer that the speed was learned from; 0: a first guess.
+        num_memory_runs: Runs of this kind here that the memory was learned from; 0: computed only.
+        is_live: The times are those of the run that trains now.
+        was_busy: Epochs of the measured runs took far longer than their steps: other programs ran.
         is_on_features: The first phase trains a head on the cached features of frozen layers:
             speed and epochs are those of the head.
         once_s: Seconds before the first epoch, for the frozen layers; None where they are not
@@ -83,6 +89,30 @@ class RunEstimate:
     fine_tuning_epoch_s: float | None = None
     total_s: float | None = None
     activation_bytes: int = 0
+    num_memory_runs: int = 0
+    is_live: bool = False
+    was_busy: bool = False
+
+    def measured(self, images_per_second: float, epoch_s: float | None, epochs: int) -> Self:
+        """The same for a run of so many `epochs` that trains now, by its own figures.
+
+        Args:
+            images_per_second: Its speed.
+            epoch_s: What its latest epochs took; None before the first has ended.
+            epochs: Those it is to have.
+        """
+        before_s = self.epoch_s
+        if not self.is_even or before_s is None:
+            return self
+        now_s = epoch_s or before_s * self.images_per_second / images_per_second
+        total_s = None if self.total_s is None else self.total_s + epochs * (now_s - before_s)
+        return replace(
+            self,
+            images_per_second=images_per_second,
+            epoch_s=now_s,
+            total_s=total_s,
+            is_live=True,
+        )
 
     @property
     def is_even(self) -> bool:
@@ -105,7 +135,11 @@ class RunEstimate:
         """Why a run will not fit and what would; "" when it does."""
         if self.fits:
             return ""
-        words = f"Does not fit: needs {self.memory_words}."
+        usable = memory_text(round(_LARGEST_SHARE * self.limit_bytes))
+        words = (
+            f"Does not fit: needs about {memory_text(self.memory_bytes)}, and training can use "
+            f"{usable} of {memory_text(self.limit_bytes)}; other programs need the rest."
+        )
         if self.fitting_batch:
             return f"{words} Try a batch of {self.fitting_batch:,}."
         return f"{words} No batch size fits: make the model smaller."
@@ -131,10 +165,19 @@ class RunEstimate:
         return words if self.total_s is None else f"{words}, {rough_duration(self.total_s)} in all"
 
     def basis(self) -> str:
-        """Where the figures come from, in words."""
+        """Where the times come from, in words."""
+        if self.is_live:
+            return "measured in the run that trains now"
         if not self.num_runs:
             return "rough estimate: no run on this computer yet"
-        return f"estimated from {plural(self.num_runs, 'run')} on this computer"
+        busy = ", which was busy then" * self.was_busy
+        return f"estimated from {plural(self.num_runs, 'run')} on this computer{busy}"
+
+    def memory_basis(self) -> str:
+        """Where the memory comes from, in words."""
+        if not self.num_memory_runs:
+            return "estimated from the layers: no run of this kind on this computer yet"
+        return f"estimated from {plural(self.num_memory_runs, 'run')} of this kind on this computer"
 
 
 def numbers_per_picture(costs: Costs, nodes: Iterable[str] | None = None) -> int:
@@ -217,10 +260,13 @@ def predict(
         for work in phases
     ]  # fmt: skip
     near = speeds[0].near
+    # The last phase holds most, and runs of another kind say nothing of it.
+    is_head = len(speeds) == 1 and bool(phases[0].copies)
+    alike = [pair for pair in speeds[-1].near if pair[0].is_on_features == is_head]
 
     def needed(batch: int) -> int:
         plain = memory_needed(costs, costs_batch=batch_size, batch_size=batch, precision=precision)
-        return round(plain * memory_factor(near)) + picture_bytes
+        return round(plain * memory_factor(alike)) + picture_bytes
 
     room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
     fits = needed(batch_size) <= room
@@ -242,7 +288,11 @@ def predict(
         once_s=(once_s[0] or None) if once_s else None,
         fine_tuning_epoch_s=epochs_s[-1] if len(epochs_s) > 1 else None,
         total_s=other_s + sum(w.epochs * e + once for w, e, once in times) if epochs_s else None,
-        activation_bytes=round(activation_bytes(costs, precision) * memory_factor(near)),
+        activation_bytes=min(
+            needed(batch_size), round(activation_bytes(costs, precision) * memory_factor(alike))
+        ),
+        num_memory_runs=sum(run.memory_bytes > 0 and run.expected_bytes > 0 for run, _ in alike),
+        was_busy=epoch_factor(near) > _BUSY_FACTOR,
     )
 
 

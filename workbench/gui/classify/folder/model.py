@@ -187,7 +187,11 @@ class FolderModel(QAbstractTableModel):
         if row in self.rows.errors:
             return self._theme.icon("warning")
         pixmap = self._thumbnails.pixmap(ImagePlace("", row), self.rows.file(row))
-        return QIcon(pixmap) if pixmap is not None else None
+        if pixmap is None:
+            return None
+        icon = QIcon(pixmap)
+        icon.addPixmap(pixmap, QIcon.Mode.Selected)  # Qt tints its own
+        return icon
 
     def _on_thumbnails(self) -> None:
         if len(self._order):

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHeaderView, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHeaderView,
+    QStackedWidget,
+    QTableView,
+    QWidget,
+)
 
 from workbench.core.format import count, plural
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderModel
@@ -30,6 +37,9 @@ from workbench.protocol.classify_many import Agreement, ManyClassified
 ROW_PX, THUMBNAIL_PX = 36, 30
 _NARROW_PX = 780
 _IMAGES, _CLASSES = "images", "classes"
+_WALK_MS = 120
+"""A held arrow key passes rows; the one it rests on is classified."""
+
 _SORT_MS = 1_000
 """While rows come, they are put in their places this often at most."""
 
@@ -94,6 +104,7 @@ class FolderResults(QFrame):
         self._sorting = QTimer(self)
         self._sorting.setSingleShot(True)
         self._sorting.setInterval(_SORT_MS)
+        self._walking = QTimer(self, singleShot=True, interval=_WALK_MS)
         self._fill_filters()
         self._build()
         self._connect()
@@ -138,6 +149,8 @@ class FolderResults(QFrame):
             combo.activated.connect(self._on_filter)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
+        self.table.selectionModel().currentChanged.connect(self._on_current)
+        self._walking.timeout.connect(self._on_walked)
         self.close_button.clicked.connect(self.closed)
         self.other_model.again.connect(self.again)
         self.switch.chosen.connect(self._show_page)
@@ -324,6 +337,17 @@ class FolderResults(QFrame):
         self.model.set_filter(Filter(*data))
         self._show_counts()
 
+    def _on_current(self) -> None:
+        """The keys walk along the rows; a click chooses by itself."""
+        is_click = QApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if self.table.hasFocus() and not is_click:
+            self._walking.start()
+
+    def _on_walked(self) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            self._on_chosen(index)
+
     def _on_chosen(self, index: QModelIndex | QPersistentModelIndex) -> None:
         number = self.model.row_of(index)
         self.chosen.emit(self.model.rows.file(number), self.model.rows.truth(number))
@@ -357,4 +381,5 @@ def _table(context: WindowContext, model: FolderModel) -> QTableView:
     header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     header.setSortIndicatorClearable(True)
     table.setSortingEnabled(True)
+    header.sortIndicatorChanged.connect(lambda *_order: table.scrollToTop())
     return table

@@ -30,6 +30,7 @@ from workbench.gui.kit.messages import ask_text
 from workbench.protocol.classify import AlteredScores
 
 _NO_PICTURE = "Classify a picture first: then the sliders alter it."
+_LOADING = "Loading the model: the prediction follows."
 _UNREADABLE = "The picture cannot be read: there is nothing to alter."
 _SAVE_TIP = (
     "Each later run of this project is measured on its test images with these alterations. "
@@ -48,7 +49,7 @@ class WhatIfBench(QWidget):
         self._when_seen = WhenSeen(self)
         self.live = LiveScores(state, self)
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
-        self.sliders = AlterationSliders()
+        self.sliders = AlterationSliders(theme)
         self.reset = button("Reset")
         self.kept = plain_label("Kept from the picture before.", role="dim", wrap=True)
         self.kept.hide()
@@ -99,6 +100,10 @@ class WhatIfBench(QWidget):
         self.before.set_full_text("")
         if entry is not None and is_readable:
             self.before.set_full_text(f"Unaltered: {entry.words()}")
+            if not self.sliders.strengths:
+                self.picture.show_image(entry.seen, "Unaltered")
+            if not self.bars.scores:
+                self._say(_LOADING)
             self._request()
             return
         self.save.setEnabled(False)
@@ -109,6 +114,10 @@ class WhatIfBench(QWidget):
 
     def _start_again(self) -> None:
         self.live.forget()
+        if self._entry is not None:
+            self.bars.set_scores([])
+            self.label.setText("")
+            self._say(_LOADING)
         self._request()
 
     def _request(self) -> None:

@@ -4,28 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QGridLayout, QSlider, QWidget
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from workbench.alterations import AlterationSpec, all_alterations
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.theme import Theme
 
-_LEAST_PX, _WORDS_PX = 60, 44
+_LEAST_PX, _WORDS_PX, _FILLED_PX = 60, 44, 4
 
 
 class _Slider(QSlider):
     """A whole number of an alteration's unit; a double click makes it neutral."""
 
-    def __init__(self, spec: AlterationSpec) -> None:
+    def __init__(self, spec: AlterationSpec, theme: Theme) -> None:
         super().__init__(Qt.Orientation.Horizontal)
+        self._theme = theme
         self._neutral = spec.neutral
         self.setRange(spec.least, spec.greatest)
         self.setValue(spec.neutral)
+        self.setProperty("centered", spec.least < spec.neutral)
         self.setMinimumWidth(_LEAST_PX)
         self.setPageStep(max(1, (spec.greatest - spec.least) // 10))
         self.setAccessibleName(spec.title)
         self.setToolTip(plain_tip(f"{spec.meaning}\nDouble-click to reset."))
+
+    def filled(self) -> QRect:
+        """What is drawn as filled: from the neutral value to the handle."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        slider, part = QStyle.ComplexControl.CC_Slider, QStyle.SubControl
+        groove = self.style().subControlRect(slider, option, part.SC_SliderGroove, self)
+        handle = self.style().subControlRect(slider, option, part.SC_SliderHandle, self)
+        room, half = groove.width() - handle.width(), handle.width() // 2
+        least, greatest = self.minimum(), self.maximum()
+        neutral, now = (
+            groove.x() + half + QStyle.sliderPositionFromValue(least, greatest, value, room)
+            for value in (self._neutral, self.value())
+        )
+        # The handle is drawn already: what is filled ends before it.
+        left, right = (neutral, now - half) if now > neutral else (now + half, neutral)
+        top = self.rect().center().y() - _FILLED_PX // 2
+        return QRect(left, top, max(0, right - left), _FILLED_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Filled from zero on where zero is in the middle: else rotation 0 looks like half."""
+        super().paintEvent(event)
+        if self.property("centered") and self.value() != self._neutral:
+            painter = QPainter(self)
+            painter.fillRect(self.filled(), QColor(self._theme.colors.accent))
+            painter.end()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.setValue(self._neutral)
@@ -37,10 +66,10 @@ class AlterationSliders(QWidget):
 
     changed = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._specs = all_alterations()
-        self.sliders = {key: _Slider(spec) for key, spec in self._specs.items()}
+        self.sliders = {key: _Slider(spec, theme) for key, spec in self._specs.items()}
         self.words = {key: plain_label(role="dim") for key in self._specs}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
