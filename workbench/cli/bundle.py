@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from workbench.cli._options import add_force, add_json_option, add_project, refuse_existing
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
         refuse_existing(arguments.out, force=arguments.force)
         if not arguments.json:
-            print(f"Writing {plan.words()}", file=sys.stderr)
+            print_line(f"Writing {plan.words()}")
         write_bundle(plan, arguments.out)
     if arguments.json:
         print_json(

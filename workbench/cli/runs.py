@@ -272,9 +272,9 @@ def _restore(arguments: argparse.Namespace) -> None:
     trashed = trashed_runs()
     if not arguments.names:
         rows = [(run.place.name, run.deleted.replace("T", " "), str(run.path)) for run in trashed]
-        for line in aligned(rows):
-            print(line)
-        if not rows:
+        if rows:
+            print_text(*aligned(rows))
+        else:
             print_line("No run is in the trash.")
         return
     for run in [_trashed(name, trashed) for name in arguments.names]:  # a wrong name: none moves

@@ -26,6 +26,7 @@ from workbench.core.format import bytes_text, list_text, plural
 from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text, read_project
+from workbench.core.storage.foreign_file import open_foreign, size_of
 from workbench.core.storage.save import Sink, save_stream
 from workbench.datasets import all_datasets
 from workbench.errors import DataNotFoundError, DatasetError, RunError
@@ -157,9 +158,8 @@ def _write_files(archive: zipfile.ZipFile, plan: BundlePlan, step: Step) -> None
     for name, path in plan.files.items():
         info = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
         info.external_attr = (stat.S_IFREG | 0o644) << 16
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            size = info.file_size = os.fstat(file.fileno()).st_size
+        with open_foreign(path, follows_links=False) as file:
+            size = info.file_size = size_of(file)
             with archive.open(info, "w", force_zip64=True) as target:
                 while data := file.read(_PIECE):
                     step("Writing the bundle", min(1.0, done / max(1, plan.num_bytes)))

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from workbench.core.projects.project_file import PROJECT_SUFFIX, read_project
+from workbench.core.storage.foreign_file import REQUEST_BYTES, open_foreign, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
@@ -100,7 +101,7 @@ def open_bundle(path: Path, folder: Path, step: Step = lambda _words, _at: None)
 def is_bundle(path: Path) -> bool:
     """Whether a file says that it is a ZIP file; its name says the rest."""
     try:
-        with path.open("rb") as file:
+        with open_foreign(path) as file:
             return file.read(4) == b"PK\x03\x04"
     except OSError:
         return False
@@ -255,7 +256,7 @@ def _is_plain(part: str) -> bool:
 
 def _facts_of(folder: Path, refused: Callable[[str], InputError]) -> BundleFacts:
     try:
-        data = (folder / FACTS_NAME).read_bytes()
+        data = read_foreign(folder / FACTS_NAME, REQUEST_BYTES, follows_links=False)
         facts = msgspec.json.decode(data, type=BundleFacts)
     except (OSError, *DAMAGED) as error:
         raise refused(f"it has no valid {FACTS_NAME}") from error
@@ -288,8 +289,8 @@ def _adapt(facts: BundleFacts, here: Path, later: Path) -> None:
 
 def _replace_paths(path: Path, places: Mapping[str, str], project: str) -> None:
     try:
-        plain = msgspec.json.decode(path.read_bytes())
-    except DAMAGED as error:
+        plain = msgspec.json.decode(read_foreign(path, REQUEST_BYTES, follows_links=False))
+    except (OSError, *DAMAGED) as error:
         raise RunFolderError("A run of the bundle is damaged.", where=path.name) from error
     if not isinstance(plain, dict):
         return

@@ -11,6 +11,7 @@ import filecmp
 import os
 from pathlib import Path, PurePosixPath
 
+from workbench.core.storage.foreign_file import open_foreign
 from workbench.pictures.folders import ENDINGS
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
@@ -42,7 +43,7 @@ def why_not_foreign(source: str, target: Path, *, is_move: bool) -> str:
 
 def _is_picture(target: Path, source: str) -> bool:
     """By content, and by both names."""
-    with os.fdopen(os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+    with open_foreign(target, follows_links=False) as file:
         kind = sniff(file.read(HEAD_BYTES))
     names = (target.suffix.lower(), PurePosixPath(source).suffix.lower())
     return kind in DECODED and all(name in ENDINGS for name in names)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from send2trash import plat_other, send2trash
 
+from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.own_file import make_private
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.runs.folder import RunFolder
@@ -167,7 +168,7 @@ def _runs_in(trash: Path) -> Iterator[TrashedRun]:
 
 def _fields(info: Path) -> dict[str, str]:
     try:
-        text = info.read_text(encoding="utf-8", errors="replace")[:10_000]
+        text = read_foreign(info, SMALL_BYTES).decode(errors="replace")[:10_000]
     except OSError:
         return {}
     return dict(line.partition("=")[::2] for line in text.splitlines() if "=" in line)
