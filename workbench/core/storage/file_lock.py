@@ -50,8 +50,8 @@ def is_locked(path: str | Path) -> bool:
     """True while some process holds the lock.
 
     Raises:
-        OSError: it cannot be determined: nothing is there, it is neither a regular file nor a folder,
-            or not ours to read (a link is not followed), or its file system has no locks.
+        OSError: it cannot be determined: nothing is there, it is neither a regular file nor a
+            folder, or not ours to read (a link is not followed), or its file system has no locks.
     """
     descriptor = open_descriptor(path, follows_links=False, takes_folders=True)
     try:
