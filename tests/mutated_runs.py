@@ -10,7 +10,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from tests.proofs.project_fuzz import mutate_text, mutate_value
+from tests.written_runs import WrittenRun
+from workbench.core.projects.project_file import graph_to_plain
 from workbench.errors import WorkbenchError
 from workbench.report.compose import compose
 from workbench.report.facts import read_facts
@@ -20,6 +24,10 @@ from workbench.runs.library.compare import compare_runs
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.rival import rival_of
 from workbench.runs.log.coaching import advice_on, advice_text
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.notes import change_notes
+from workbench.runs.store.weights_file import write_arrays
+from workbench.templates import find_template
 
 CHANGED, OTHER = "changed", "other"
 FILES = (
@@ -29,6 +37,21 @@ FILES = (
 )  # fmt: skip
 _OFTEN = ("request.json", "events.jsonl", "events.jsonl", "model.json", "evaluation.json")
 _MADE = b'{"state": "lost", "key": "ssh", "params": {}, "target": {"key": "ssh"}, "host": "h"}'
+
+
+def written_base(place: Path) -> Path:
+    """A finished run of a small network, with a model card, without training anything."""
+    project = find_template("fashion_convnet").project
+    written = WrittenRun("base", home=place, project=project).begin().train(3).kept().finish()
+    graph = graph_to_plain(project.graph)
+    write_arrays(written.folder.weights_path, {"conv_1/kernel": np.zeros((3, 3, 1, 8), np.float32)})
+    names = [f"class {number}" for number in range(10)]
+    card = ModelCard(class_names=names, input_shape=[28, 28, 1], fit="crop", graph=graph)
+    write_card(written.path, card)
+    change_notes(written.folder, title="t", text="n", add_tags=["tag"])
+    written.path.rename(place / OTHER)
+    shutil.copytree(place / OTHER, place.parent / "base")
+    return place.parent / "base"
 
 
 def mutated(home: Path, base: Path, seed: int) -> str:

@@ -207,11 +207,9 @@ def test_running_runs_are_not_cached(run):
     os.close(lock)
 
 
-def test_other_folders_and_files_are_passed_over(finished):
+def test_folders_without_a_request_and_files_are_passed_over(finished):
     (runs_home() / "notes").mkdir()
     (runs_home() / "file.txt").write_text("")
-    broken = create_run(Project())
-    broken.request_path.write_text("{")
     assert [summary.path for summary in list_runs()] == [finished.path]
 
 

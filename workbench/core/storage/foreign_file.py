@@ -76,6 +76,16 @@ def read_foreign(path: str | Path, max_bytes: int, *, follows_links: bool = True
     return data
 
 
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is a folder; False for a link in a circle, which is an error of
+    its own and not of the others beside it.
+    """
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def size_of(file: io.BufferedReader) -> int:
     """The length of an open file in bytes."""
     return os.fstat(file.fileno()).st_size

@@ -56,7 +56,7 @@ def read_lines(path: Path, given: Given) -> Lines:
         DatasetError: the file cannot be read, is no text, or is too large.
     """
     text, inferences = _text(path, given)
-    _refuse_long_lines(text, path)
+    _refuse_large(text, path)
     text, delimiter = _announced(text)
     named = DELIMITERS[given.delimiter]
     kept, num_comments = _without_comments(text, named or delimiter)
@@ -304,8 +304,12 @@ class _RowLines:
         return line
 
 
-def _refuse_long_lines(text: str, path: Path) -> None:
-    """Before anything is made of them: a line of commas would become as many cells."""
+def _refuse_large(text: str, path: Path) -> None:
+    """Before anything is made of its lines: one of commas would become as many cells."""
+    if '"' not in text:  # else a cell may go over several lines
+        num_rows = text.count("\n") - text.count("\n\n") - text.count("\n\r\n")
+        if num_rows > MAX_ROWS + 1:
+            raise refused(path, f"more than {MAX_ROWS:,} rows", f"at most {MAX_ROWS:,} rows")
     start = 0
     while len(text) - start > MAX_ROW_CHARACTERS:
         end = start + MAX_ROW_CHARACTERS

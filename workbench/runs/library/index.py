@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.core.storage.foreign_file import read_foreign
+from workbench.core.storage.foreign_file import is_folder, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
@@ -92,7 +92,7 @@ def index_problem(home: Path | None = None) -> LinkFoundError | None:
 def _folder_names(home: Path) -> list[str]:
     try:
         with os.scandir(home) as entries:
-            return [entry.name for entry in entries if entry.is_dir()]
+            return [entry.name for entry in entries if is_folder(entry)]
     except OSError:
         return []
 

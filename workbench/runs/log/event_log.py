@@ -218,6 +218,7 @@ class EventReader:
         self.warnings: list[str] = []
         self.num_bad_lines = 0
         self.last_seq = 0
+        self._num_skipped = 0
 
     @property
     def has_torn_end(self) -> bool:
@@ -252,6 +253,7 @@ class EventReader:
             # No end in sight: forget it, so that no file fills the memory.
             if not self._is_skipping:
                 self._warn("a line is longer than 4 MiB")
+            self._num_skipped += len(rest)
             self._is_skipping, rest = True, b""
         if complete and self._is_skipping:
             self._is_skipping = False
@@ -262,7 +264,7 @@ class EventReader:
     def _fill(self) -> bool:
         try:
             with open_foreign(self._path) as file:
-                if self._offset >= MOST_LOG_BYTES:
+                if self._offset >= MOST_LOG_BYTES or self._num_skipped > _WHOLE_BYTES:
                     self._warn_of_the_rest()
                     return False
                 if size_of(file) < self._offset:
@@ -297,7 +299,7 @@ class EventReader:
         return event
 
     def _warn_of_the_rest(self) -> None:
-        words = f"what follows the first {MOST_LOG_BYTES:,} bytes is not read"
+        words = f"what follows byte {self._offset:,} is not read"
         if words not in self.warnings:
             self._warn(words)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.format import plural
-from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
+from workbench.core.storage.foreign_file import SMALL_BYTES, is_folder, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
@@ -251,7 +251,7 @@ def _folders(home: Path) -> Iterator[RunFolder]:
     try:
         with os.scandir(home) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if is_folder(entry):
                     yield RunFolder(Path(entry.path))
     except OSError:
         return
