@@ -16,7 +16,7 @@ import pytest
 from tests.contexts import CancelledForTest, PlainContext
 from tests.web_server import WebServer, web_server
 from workbench.core.storage.file_lock import take_lock
-from workbench.downloads import transfer
+from workbench.downloads import opener, transfer
 from workbench.downloads.download import Download, keras_folder
 from workbench.downloads.fetch import PARTIAL_PREFIX, fetch, fetch_unknown
 from workbench.errors import DownloadError, LinkFoundError
@@ -263,3 +263,68 @@ def test_keras_folder_follows_its_variable(monkeypatch, tmp_path):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     assert keras_folder() == tmp_path / "datasets"
     assert keras_folder("models") == tmp_path / "models"
+
+
+# redirects -------------------------------------------------------------------------------
+
+
+def unknown(address: str) -> Download:
+    """A file whose checksum nobody knows."""
+    return Download("Letters", address, "")
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "127.1", "2130706433", "[::ffff:127.0.0.1]"]
+)
+def test_a_file_without_a_checksum_comes_from_the_host_that_was_named(server, folder, ctx, host):
+    """Another port is another server, and so is another name of the same computer."""
+    folder.mkdir()
+    with web_server() as other:
+        other.put("secret.bin", CONTENT)
+        target = f"http://{host}:{other.address.rpartition(':')[2]}/secret.bin"
+        server.moved["/a.bin"] = target
+        with pytest.raises(DownloadError, match="leads to another computer") as caught:
+            fetch_unknown(unknown(f"{server.address}/a.bin"), folder / "a", ctx, max_bytes=1 << 30)
+        assert host in caught.value.received
+        assert "use the address of the file there" in caught.value.fix
+        assert other.asked == []
+    assert list(folder.iterdir()) == []
+
+
+def test_a_redirect_on_the_same_server_is_followed(server, folder, ctx):
+    folder.mkdir()
+    server.put("b.bin", CONTENT)
+    server.moved["/a.bin"] = "/b.bin"
+    fetch_unknown(unknown(f"{server.address}/a.bin"), folder / "a", ctx, max_bytes=1 << 30)
+    assert (folder / "a").read_bytes() == CONTENT
+
+
+def test_redirects_are_counted(server, folder, ctx):
+    folder.mkdir()
+    server.moved |= {f"/{n}": f"/{n + 1}" for n in range(20)}
+    with pytest.raises(DownloadError):
+        fetch_unknown(unknown(f"{server.address}/0"), folder / "a", ctx, max_bytes=1 << 30)
+    assert len(server.asked) <= 7
+
+
+def test_with_a_checksum_no_server_leads_to_a_private_address(server, folder, ctx, monkeypatch):
+    """The first server counts as public; the second one is on this computer, by another name."""
+    with web_server() as other:
+        good = other.put("b.bin", CONTENT)
+        monkeypatch.setattr(opener, "_is_private", lambda number: number != "127.0.0.1")
+        server.moved["/a.bin"] = good.address.replace("127.0.0.1", "[::1]")
+        with pytest.raises(DownloadError):
+            fetch(replace(good, address=f"{server.address}/a.bin"), folder, ctx)
+        assert other.asked == []
+
+
+@pytest.mark.parametrize(
+    ("number", "is_private"),
+    [("127.0.0.1", True), ("0.0.0.1", True), ("10.1.2.3", True), ("169.254.169.254", True),
+     ("::1", True), ("::ffff:10.0.0.1", True), ("64:ff9b::7f00:1", True), ("2002:7f00:1::", True),
+     ("fe80::1%eth0", True), ("2130706433", True), ("0x7f.1", True), ("localhost.", True),
+     ("a.localhost", True), ("8.8.8.8", False), ("2606:4700::1111", False), ("example.org", False),
+     ("64:ff9b::808:808", False)],
+)  # fmt: skip
+def test_which_addresses_are_private(number, is_private):
+    assert opener._is_private(number) is is_private

@@ -11,9 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.contexts import CancelledForTest, PlainContext
-from workbench.downloads import web_picture
+from workbench.downloads import opener
 from workbench.downloads.download import is_web_address
-from workbench.downloads.web_picture import MAX_REDIRECTS, Limits, read_web_picture
+from workbench.downloads.opener import MAX_REDIRECTS
+from workbench.downloads.web_picture import Limits, read_web_picture
 from workbench.errors import DownloadError
 
 CONTENT = bytes(range(256)) * 4096  # 1 MB
@@ -224,13 +225,13 @@ def test_a_public_server_cannot_lead_to_its_own_name_with_a_private_address(
     server, ctx, monkeypatch
 ):
     """The name has another address when it is looked up again (DNS rebinding)."""
-    real, seen = web_picture._is_private, []
+    real, seen = opener._is_private, []
 
     def public_at_first(number):
         seen.append(number)
         return len(seen) > 1 and real(number)
 
-    monkeypatch.setattr(web_picture, "_is_private", public_at_first)
+    monkeypatch.setattr(opener, "_is_private", public_at_first)
     with pytest.raises(DownloadError, match="private address"):
         read_web_picture(f"{server.address}/to//whole/", ctx)
     assert server.asked == ["/to//whole/"]
@@ -244,7 +245,7 @@ def test_a_public_server_cannot_lead_to_its_own_name_with_a_private_address(
      ("8.8.8.8", False), ("2606:4700::1111", False), ("example.org", False), ("LOCALHOST", True)],
 )  # fmt: skip
 def test_what_is_a_private_address(number, is_private):
-    assert web_picture._is_private(number) is is_private
+    assert opener._is_private(number) is is_private
 
 
 def test_a_proxy_is_used_and_may_be_private(server, ctx, monkeypatch):
@@ -262,7 +263,7 @@ def test_a_proxy_is_used_and_may_be_private(server, ctx, monkeypatch):
      ("http://a.org", "http://a.org")],
 )  # fmt: skip
 def test_letters_of_any_language_are_sent_as_browsers_do(address, sent):
-    assert web_picture._encoded(address) == sent
+    assert opener._encoded(address) == sent
 
 
 def test_many_downloads_leave_no_threads(server, ctx):

@@ -81,6 +81,10 @@ class Transfer:
         raise _failed(self._download, self._folder, errors[0].received, errors[0].cause)
 
     def _read_checked(self, address: str) -> None:
+        from workbench.downloads.opener import Visit  # noqa: PLC0415 - as in `_read`
+
+        # Without a checksum nothing shows what another computer gives in place of this one.
+        self._visit = Visit(address, may_leave_host=bool(self._download.checksum))
         self._validator = ""
         was_begun = self._size() > 0
         self._read_with_retries(address)
@@ -139,7 +143,7 @@ class Transfer:
         start = self._size()
         self._ctx.progress(f"Connecting to {host_of(address)}")
         try:
-            with _open(address, start, self._validator) as answer:
+            with self._visit.open(_headers(start, self._validator), TIMEOUT_S) as answer:
                 self._receive(answer, start)
         except urllib.error.HTTPError as error:
             error.close()
@@ -150,8 +154,25 @@ class Transfer:
                 f"HTTP status {error.code}", "the server refused the request"
             ) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
+            self._refuse_redirect()
             cause = "the connection was lost" if self._size() > start else "no connection"
             raise _BrokenOffError(reason_words(error), cause) from None
+
+    def _refuse_redirect(self) -> None:
+        """Raises where the server has led to what may not be contacted."""
+        visit = self._visit
+        if not visit.refused:
+            return
+        if self._download.checksum:  # another of its addresses may be right
+            raise _RefusedError(f"a redirect to {visit.refused[:200]}", visit.reason) from None
+        raise DownloadError(
+            f"{self._download.title} was not downloaded: {visit.reason}.",
+            where=visit.address,
+            received=f"a redirect to {visit.refused[:200]}",
+            expected=f"the file itself from {host_of(visit.address)}",
+            fix=f"If you know {visit.refused[:200]}, use the address of the file there. Nothing "
+            "has been sent to it.",
+        ) from None
 
     def _restart(self, address: str) -> None:
         """Where a server has nothing after what is there: that may be the whole file."""
@@ -214,22 +235,12 @@ def stored_in(folder: Path) -> AbstractContextManager[None]:
     return os_errors_as(DownloadError, "The download could not be stored.", folder, fix=fix)
 
 
-def _open(address: str, start: int, validator: str) -> Any:
-    from urllib import request  # noqa: PLC0415 - as above
-
-    if urllib.parse.urlsplit(address).scheme not in {"http", "https"}:
-        raise ValueError("not a web address")
+def _headers(start: int, validator: str) -> dict[str, str]:
     headers = {"User-Agent": "model-workbench", "Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
         headers |= {"If-Range": validator} if validator else {}
-    opener = request.OpenerDirector()  # web addresses alone, also where one leads to another
-    for handler in (
-        request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler, request.UnknownHandler,
-        request.HTTPRedirectHandler, request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor,
-    ):  # fmt: skip
-        opener.add_handler(handler())
-    return opener.open(request.Request(address, headers=headers), timeout=TIMEOUT_S)  # noqa: S310 - checked above
+    return headers
 
 
 def _continues(answer: Any, start: int) -> bool:

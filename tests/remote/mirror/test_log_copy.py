@@ -83,3 +83,16 @@ def test_a_new_copy_that_was_cut_off_leaves_the_old_one(tmp_path):
     mirror.close()
     assert path.read_bytes() == b"another log\n"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_log_without_an_end_is_not_copied_without_one(tmp_path, monkeypatch):
+    from workbench.remote.mirror import log_copy
+
+    monkeypatch.setattr(log_copy, "MOST_BYTES", 10)
+    mirror = LogMirror(tmp_path / "events.jsonl")
+    mirror.append(0, b"1234567\n")
+    with pytest.raises(RemoteError, match="too large") as caught:
+        mirror.append(8, b"890")
+    assert not caught.value.is_passing
+    assert (tmp_path / "events.jsonl").read_bytes() == b"1234567\n"
+    mirror.close()

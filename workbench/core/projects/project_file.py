@@ -346,8 +346,9 @@ def _id_of_path(path: Path) -> str:
 
 
 def _with_paths(project: Project, convert: Callable[[str], str]) -> Project:
+    """The project with the paths of its data set converted; an address is none."""
     params = {
-        key: convert(value) if _is_path(key) and isinstance(value, str) and value else value
+        key: convert(value) if _is_path(key, value) else value
         for key, value in project.dataset.params.items()
     }
     if params == project.dataset.params:
@@ -355,8 +356,9 @@ def _with_paths(project: Project, convert: Callable[[str], str]) -> Project:
     return replace(project, dataset=replace(project.dataset, params=params))
 
 
-def _is_path(key: str) -> bool:
-    return key == "path" or key.endswith("_path")
+def _is_path(key: str, value: object) -> bool:
+    is_named = key == "path" or key.endswith("_path")
+    return is_named and isinstance(value, str) and bool(value) and "://" not in value
 
 
 def _relative(text: str, folder: Path) -> str:

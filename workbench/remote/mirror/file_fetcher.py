@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from workbench.core.storage.own_file import make_own_folder, open_own, refuse_link, replace_own
 from workbench.errors import RemoteError, RunFolderError, SaveError, WeightsError
 from workbench.host.wire import CHUNK
+from workbench.pictures.store import SPARE_BYTES
 from workbench.remote.ssh.connection import Answer
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import writing
@@ -130,7 +131,12 @@ class Fetching:
         if size > limit or not (len(digest) == 64 and digest.isalnum()):
             raise _not_as_promised(name, f"{size:,} bytes, sha256 {digest[:80]}")
         part = self._part(name, digest)
-        self._fill(part, name, facts)
+        try:
+            self._check_room(part, name, size)
+            self._fill(part, name, facts)
+        except SaveError:
+            part.unlink(missing_ok=True)  # of no use on a full disk, and in the way there
+            raise
         if _digest_of(part) != digest:
             part.unlink(missing_ok=True)
             raise _not_as_promised(name, "content that does not match its checksum")
@@ -156,6 +162,21 @@ class Fetching:
                 if old != part:
                     old.unlink(missing_ok=True)
         return part
+
+    def _check_room(self, part: Path, name: str, size: int) -> None:
+        """Raises SaveError where this disk would be filled."""
+        with writing(part):
+            free = shutil.disk_usage(self._parts).free
+            needed = size - (part.stat().st_size if part.exists() else 0)
+        if needed + SPARE_BYTES > free:
+            raise SaveError(
+                "Not enough disk space for a file of the run.",
+                where=str(self.run.path),
+                received=f"{name}: {needed:,} bytes; there are {free:,}",
+                expected=f"{SPARE_BYTES:,} bytes left",
+                fix="Free some disk space. If the network is not that large, the other computer is "
+                "not to be trusted: stop the run.",
+            )
 
     def _fill(self, part: Path, name: str, facts: Answer) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND

@@ -18,6 +18,9 @@ from workbench.runs.log.append_file import writing
 DIGEST_BYTES = 64 * 1024
 """How much before the end of the copy is held against the log there at each connection."""
 
+MOST_BYTES = 4 * 1024**3
+"""The largest log that is copied."""
+
 _RESTART_SUFFIX = ".anew"
 
 
@@ -45,7 +48,7 @@ class LogMirror:
         """Appends `data`, which begins at `offset` in the log there.
 
         Raises:
-            RemoteError: it does not continue the copy; nothing is written.
+            RemoteError: it does not continue the copy, or is too large; nothing is written.
             SaveError: not all of it could be written; `offset` counts what was.
         """
         if offset != self.offset:
@@ -56,6 +59,16 @@ class LogMirror:
                 where=str(self._path),
                 received=f"bytes from {offset:,} on",
                 expected=f"bytes from {self.offset:,} on",
+            )
+        if self.offset + len(data) > MOST_BYTES:
+            raise RemoteError(
+                "The run's log on the other computer is too large.",
+                key="log_size",
+                where=str(self._path),
+                received=f"more than {self.offset:,} bytes",
+                expected=f"at most {MOST_BYTES:,} bytes",
+                fix="Nothing more of it is copied. Stop the run there and train it again; look at "
+                "what fills its log.",
             )
         rest = memoryview(data)
         with writing(self._path):

@@ -1,0 +1,52 @@
+"""The other computer cannot fill this disk."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import NamedTuple
+
+import pytest
+
+from workbench.core.projects.project import Project
+from workbench.errors import SaveError
+from workbench.pictures.store import SPARE_BYTES
+from workbench.remote.mirror.file_fetcher import PARTS_NAME, Fetching
+from workbench.remote.ssh.connection import Answer
+from workbench.runs.folder import create_run
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+CONTENT = b"w" * 100_000
+
+
+class FarEnd:
+    """Announces a file of any size, and sends as much of it as is asked for."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.num_read = size, 0
+
+    def call(self, verb, _data=b"", **fields):
+        if verb == "stat":
+            digest = hashlib.sha256(CONTENT).hexdigest()
+            return Answer({"is_there": True, "size": self.size, "sha256": digest}, b"")
+        self.num_read += 1
+        offset = fields["offset"]
+        return Answer({}, CONTENT[offset : offset + fields["limit"]])
+
+
+@pytest.mark.parametrize("size", [60 * 1024**3, len(CONTENT)])
+def test_a_file_that_would_fill_the_disk_is_not_begun(tmp_path, monkeypatch, size):
+    run, end = create_run(Project(), path=tmp_path / "run"), FarEnd(size)
+    free = SPARE_BYTES + len(CONTENT) - 1
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free, 0, free))
+    with pytest.raises(SaveError, match="disk space") as caught:
+        Fetching(run, end, "run-1").model()
+    assert f"{size:,}" in caught.value.received
+    assert end.num_read == 0
+    assert list((run.path / PARTS_NAME).iterdir()) == []
