@@ -301,3 +301,25 @@ def test_check_predicts_the_epoch_and_names_a_batch_that_fits(project, capsys):
 def test_join_refuses_what_is_no_other_machine(words, capsys):
     assert main(["join", *words]) == 2
     assert "machine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["report", "no-run"], "f.html"),
+        (["explain", "no-run", "image.png"], "f.png"),
+        (["map", "no-run"], "f.csv"),
+        (["feature-maps", "no-run", "image.png"], "f.csv"),
+    ],
+)
+def test_a_file_to_write_is_the_last_word_or_behind_o(words, name, capsys):
+    for given in ([name], ["-o", name], ["--out", name]):
+        assert main([*words, *given]) == 3
+        assert "no-run" in capsys.readouterr().err
+    assert main([*words, name, "-o", "other"]) == 2
+    assert "Two files to write are given." in capsys.readouterr().err
+
+
+def test_a_report_needs_a_file(capsys):
+    assert main(["report", "no-run"]) == 2
+    assert "The file to write is missing." in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ def test_the_doctor_finds_this_computer_well(capsys):
         line["check"] for line in lines
     }
     assert all(line["ok"] for line in lines)
+
+
+def test_a_part_that_is_not_installed_is_not_called_ok(capsys, monkeypatch):
+    part = replace(doctor.PARTS[-1], key="other", modules=("no_such_module_of_any_package",))
+    monkeypatch.setattr(doctor, "PARTS", (part,))
+    assert main(["doctor"]) == 0
+    assert "–  other          not installed" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(HAS_CHIP, reason="there is a TPU")

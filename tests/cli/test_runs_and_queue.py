@@ -117,6 +117,27 @@ def test_a_line_names_the_tags(written, capsys):
     assert "test 75.0%" in out
 
 
+def test_runs_of_several_projects_begin_with_their_project(project, tmp_path, capsys):
+    """Numbers of runs count within a project: two are number 1."""
+    other = tmp_path / "flowers.workbench"
+    assert main(["new", "flowers_convnet", str(other)]) == 0
+    for path in (project, other):
+        create_run(read_project(path), project_path=str(path))
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    second, first = capsys.readouterr().out.splitlines()
+    assert second.startswith("flowers ")
+    assert first.startswith("fashion ")
+    assert all(" 1 · " in line for line in (first, second))
+
+
+def test_a_title_with_a_new_line_imitates_no_line(capsys):
+    create_run(Project(title="x\nworkbench: trusted line\x1b[2J\u202e"))
+    assert main(["runs"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "x workbench: trusted line\ufffd[2J\ufffd " in line
+
+
 def test_the_columns_of_the_list_do_not_break_on_a_long_name(written, capsys):
     short = written("one").begin().train(1).finish()
     long = written("two").begin().train(12).finish()

@@ -44,6 +44,14 @@ def test_short(value, words):
     assert numbers.short(value) == words
 
 
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [(0.51234, "0.512 ms"), (6.2, "6.2 ms"), (407.2, "407 ms"), (999.6, "1.0 s"), (1090, "1.1 s")],
+)
+def test_measured_times_have_no_exponent(milliseconds, words):
+    assert numbers.milliseconds_text(milliseconds) == words
+
+
 def test_plural():
     assert numbers.plural(1, "problem") == "1 problem"
     assert numbers.plural(0, "class", "classes") == "0 classes"

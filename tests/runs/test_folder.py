@@ -14,10 +14,10 @@ from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.library.find import find_model, open_run
-from workbench.runs.library.outside import remember_outside
 from workbench.runs.library.places import keep_place
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
+from workbench.runs.state.outside import remember_outside
 
 
 def test_the_homes_follow_the_variable(monkeypatch, tmp_path):

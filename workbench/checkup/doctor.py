@@ -40,12 +40,14 @@ class Finding:
         ok: Whether it is as it must be.
         words: What is there.
         fix: What to do where it is not ok.
+        is_missing: It is not there, and not needed.
     """
 
     check: str
     ok: bool
     words: str
     fix: str = ""
+    is_missing: bool = False
 
     @classmethod
     def judged(cls, check: str, words: str, fix: str, *, ok: bool) -> Finding:
@@ -60,7 +62,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """The finding as JSON values."""
-        return asdict(self)
+        return {key: part for key, part in asdict(self).items() if key != "is_missing"}
 
 
 Examine = Callable[[Choice], Iterator[Finding]]
@@ -153,7 +155,7 @@ def _part(part: Part, *, is_needed: bool) -> Finding:
     words, fix = f"not installed; for {part.purpose}", f"{part.install_words}."
     if is_needed:
         return Finding(part.key, ok=False, words=words, fix=fix)
-    return Finding(part.key, ok=True, words=f"{words}. {fix}")
+    return Finding(part.key, ok=True, words=f"{words}. {fix}", is_missing=True)
 
 
 def _version(name: str) -> str:

@@ -37,10 +37,31 @@ def add_project(parser: argparse.ArgumentParser, words: str = PROJECT_WORDS) -> 
     parser.add_argument("project", metavar="PROJECT", type=Path, help=words)
 
 
-def add_output(parser: argparse.ArgumentParser, words: str) -> None:
-    """Adds OUT, the path of a file to write, and `--force`."""
-    parser.add_argument("out", metavar="OUT", type=Path, help=words)
-    add_force(parser, "OUT")
+def add_output(parser: argparse.ArgumentParser, words: str, *, name: str = "OUT") -> None:
+    """Adds the path of a file to write, as the last word or behind `-o`, and `--force`."""
+    parser.add_argument("out", metavar=name, nargs="?", type=Path, help=words)
+    parser.add_argument(
+        "-o", "--out", dest="named_out", metavar=name, type=Path, help=f"the same as {name}"
+    )
+    add_force(parser, name)
+
+
+def needed_output(arguments: argparse.Namespace) -> Path:
+    """The file to write, however it was given; raises UsageError where there is none, or two."""
+    out = output_of(arguments)
+    if out is None:
+        raise UsageError("The file to write is missing.", expected="OUT, or -o OUT")
+    return out
+
+
+def output_of(arguments: argparse.Namespace) -> Path | None:
+    """The file to write, if there is one; raises UsageError where there are two."""
+    given = [path for path in (arguments.out, arguments.named_out) if path is not None]
+    if len(given) > 1:
+        raise UsageError(
+            "Two files to write are given.", received=" and ".join(map(str, given)), expected="one"
+        )
+    return given[0] if given else None
 
 
 def add_force(parser: argparse.ArgumentParser, name: str) -> None:

@@ -164,12 +164,13 @@ def print_json_rows(value: Mapping[str, Any], key: str, rows: Iterable[Sequence[
     sys.stdout.flush()
 
 
-def report(value: Any, words: str, *, as_json: bool) -> None:
-    """Prints a result: the value for programs, or the words for people."""
+def report(value: Any, *lines: str, as_json: bool) -> None:
+    """Prints a result: the value for programs, or lines for people."""
     if as_json:
         print_json(value)
-    else:
-        print_line(words)
+        return
+    for line in lines:
+        print_line(line)
 
 
 def print_text(*lines: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.cli._output import report_error
 from workbench.errors import SaveError
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.outside import remember_outside
+from workbench.runs.state.outside import remember_outside
 
 
 def keep_listed(run: RunFolder) -> None:

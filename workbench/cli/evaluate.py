@@ -135,9 +135,10 @@ def _print_thresholds(answer: Evaluation) -> None:
     if (unknown := answer.unknown) is not None:
         limit = "everything" if unknown.threshold is None else f"below {unknown.threshold:.4f}"
         print_text(
-            f"\nunknown: {limit}; {unknown.unknown:,} unknown, {unknown.wrong:,} wrong, cost "
+            "",
+            f"unknown: {limit}; {unknown.unknown:,} unknown, {unknown.wrong:,} wrong, cost "
             f"{unknown.cost:.4g} an image instead of {unknown.cost_without:.4g} (on the validation "
-            f"images, which chose it, {unknown.validation_cost:.4g})"
+            f"images, which chose it, {unknown.validation_cost:.4g})",
         )
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._options import RUN_WORDS, add_json_option, add_output, refuse_existing
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_json_option,
+    add_output,
+    needed_output,
+    refuse_existing,
+)
 from workbench.cli._output import report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.core.format import share
@@ -52,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes OUT; a file that was there before stays when it fails."""
-    out: Path = arguments.out
+    out = needed_output(arguments)
     if out.suffix.lower() != ".png":
         raise UsageError("The map is written as PNG.", received=str(out), expected="OUT.png")
     refuse_existing(out, force=arguments.force)
@@ -69,11 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     with open_service() as service:
         answer = only(answers_of(service, request, is_quiet=arguments.json), Explained)
         save_bytes(out, Path(answer.overlay_png).read_bytes())
-    value, words = _value(answer, out), _words(answer, out)
+    value, lines = _value(answer, out), _lines(answer, out)
     if arguments.compare:
         value["correlation"] = answer.correlation
-        words = f"{words}\n{comparison_words(answer.correlation)}"
-    report(value, words, as_json=arguments.json)
+        lines.append(comparison_words(answer.correlation))
+    report(value, *lines, as_json=arguments.json)
     return 0
 
 
@@ -90,10 +96,10 @@ def _value(answer: Explained, out: Path) -> dict[str, object]:
     }
 
 
-def _words(answer: Explained, out: Path) -> str:
+def _lines(answer: Explained, out: Path) -> list[str]:
     where = f" at {', '.join(answer.layers)}" if answer.layers else ""
     line = (
         f"{_TITLES[answer.method]}{where} for {answer.class_name} "
         f"({share(answer.probability)}): wrote {out}."
     )
-    return f"{line}\n{answer.note}" if answer.note else line
+    return [line, answer.note] if answer.note else [line]

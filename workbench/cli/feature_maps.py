@@ -7,7 +7,13 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_json_option,
+    add_output,
+    output_of,
+    refuse_existing,
+)
 from workbench.cli._output import report
 from workbench.cli._service import answers_of, only, open_service
 from workbench.core.format import count, number_text, shape_text, share
@@ -62,16 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=MOST_CHANNELS,
         help="channels to show (default: %(default)s)",
     )
-    parser.add_argument(
-        "-o", dest="out", metavar="FILE", type=Path, help="tiles as .png, or the table as .csv"
-    )
-    add_force(parser, "FILE")
+    add_output(parser, "tiles as .png, or the table as .csv", name="FILE")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the statistics of the channels; writes FILE."""
-    out: Path | None = arguments.out
+    out = output_of(arguments)
     if out is not None:
         _refuse_ending(out)
         refuse_existing(out, force=arguments.force)
@@ -92,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         answer = only(answers_of(service, request, is_quiet=arguments.json), LayerShown)
         if out is not None:
             save_bytes(out, _content(out, answer))
-    report(_value(answer, out), "\n".join(_lines(answer, out)), as_json=arguments.json)
+    report(_value(answer, out), *_lines(answer, out), as_json=arguments.json)
     return 0
 
 

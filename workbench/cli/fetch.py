@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     step = state.step if state is not None else None
     has_model = folder.has_model()
     words = "No checkpoint fetched yet." if step is None else f"Latest checkpoint: step {step:,}."
-    words += "\nWeights fetched." if has_model else "\nNo weights fetched yet."
+    words += " Weights fetched." if has_model else " No weights fetched yet."
     value = {"run": str(folder.path), "step": step, "has_model": has_model}
     report(value, words, as_json=arguments.json)
     return 0

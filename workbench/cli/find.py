@@ -74,6 +74,7 @@ def _show(answer: AnyAnswer) -> None:
             print_text(f"{rate_text(answer.rate):>8} {answer.steps:>6,} steps {found:>14}")
         case LearningRateFound() | BatchSizeFound():
             changes = answer.changes if isinstance(answer, BatchSizeFound) else ()
-            print_line("\n".join((answer.words, *changes)))
+            for line in (answer.words, *changes):
+                print_line(line)
             if answer.suggested:
                 print_text(f"{answer.suggested:g}")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_json_option,
+    add_output,
+    output_of,
+    refuse_existing,
+)
 from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask_one
 from workbench.core.format import count, share
@@ -26,13 +32,7 @@ HELP = "map of all images of a run: images that look alike to the network are ne
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, -o, --method, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE.csv",
-        type=Path,
-        help="table to write: file, label, predicted, x, y, part",
-    )
+    add_output(parser, "table to write: file, label, predicted, x, y, part", name="FILE.csv")
     parser.add_argument(
         "--method",
         choices=MAP_METHODS,
@@ -40,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pca: the two directions in which the images differ most; umap: neighbors stay "
         "neighbors (needs the package umap-learn) (default: %(default)s)",
     )
-    add_force(parser, "FILE.csv")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Computes what is not kept with the run yet; writes the table."""
+    arguments.out = output_of(arguments)
     if arguments.out is not None:
         refuse_existing(arguments.out, force=arguments.force)
     folder = RunFolder(Path(find_model(arguments.model)))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._options import add_json_option, add_output, add_project, refuse_existing
+from workbench.cli._options import (
+    add_json_option,
+    add_output,
+    add_project,
+    needed_output,
+    refuse_existing,
+)
 from workbench.cli._output import report
 from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
@@ -27,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Writes OUT; a file that was there before stays when it fails."""
     formats = {spec.suffix: key for key, spec in training_exports().items()}
+    arguments.out = needed_output(arguments)
     key = formats.get(arguments.out.suffix.lower())
     if key is None:
         raise UsageError(

@@ -109,9 +109,9 @@ def _print_place(folder: RunFolder, *, as_json: bool) -> None:
     queue.start_next(folder.path.parent)
     is_waiting = queue.is_waiting(folder)
     before = queue.num_before(folder) if is_waiting else 0
-    words = queue.waiting_words(before) if is_waiting else "Queue is empty: the run starts now."
+    words = queue.waiting_words(before) if is_waiting else "The run starts now."
     value = {"place": before + 1 if is_waiting else 0, "run": str(folder.path)}
-    report(value, f"{words}\nRun folder: {folder.path}", as_json=as_json)
+    report(value, words, f"Run folder: {folder.path}", as_json=as_json)
 
 
 def _move(arguments: argparse.Namespace) -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._options import add_json_option, add_output, add_run, refuse_existing
+from workbench.cli._options import (
+    add_json_option,
+    add_output,
+    add_run,
+    needed_output,
+    refuse_existing,
+)
 from workbench.cli._output import report as print_report
 from workbench.cli._service import ask_one
 from workbench.protocol.messages import Done
@@ -33,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes OUT; a file that was there before stays when it fails."""
+    arguments.out = needed_output(arguments)
     check_ending(arguments.out)
     refuse_existing(arguments.out, force=arguments.force)
     folder = open_run(arguments.run_name)

@@ -21,10 +21,10 @@ from workbench.runs.home import runs_home
 from workbench.runs.library.filter import comparable, wrong_comparisons
 from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
-from workbench.runs.library.outside import place_text
 from workbench.runs.library.trash import trash_run
 from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_words
+from workbench.runs.state.outside import place_text
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
@@ -90,7 +90,11 @@ def run(arguments: argparse.Namespace) -> int:
         for summary in found:
             print_json(msgspec.to_builtins(summary, enc_hook=str))
     else:
-        for line in aligned([_row(summary, home) for summary in found]):
+        has_several = len({summary.project_id or summary.project for summary in found}) > 1
+        rows = [_row(summary, home) for summary in found]
+        if has_several:  # numbers of runs count within a project
+            rows = [(project, label, *rest) for label, project, *rest in rows]
+        for line in aligned(rows):
             print_text(line)
     if not found and not arguments.json:
         print_line("No run matches." if runs else f"No runs yet. They are stored in {home}.")

@@ -46,12 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         code = print_run(folder, ctrl_c, as_json=False)
     if code:
         return code
-    print_line("\nClassifying the bundled images:")
+    print_line("")
+    print_line("Classifying the bundled images:")
     pictures = [str(path) for path in sample_paths()]
     for answer in ask(Classify(id=1, model=str(folder.path), pictures=pictures, top=3)):
         if isinstance(answer, Classified):
             _show(answer)
-    print_line(f"\nRun folder: {folder.path}")
+    print_line("")
+    print_line(f"Run folder: {folder.path}")
     print_line(f"Classify your own pictures with: workbench classify {folder.name} IMAGE...")
     return 0
 

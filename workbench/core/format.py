@@ -53,6 +53,15 @@ def duration(seconds: float) -> str:
     return f"{days} d {hours_left} h" if days else f"{hours} h {minutes_left:02d} min"
 
 
+def milliseconds_text(milliseconds: float) -> str:
+    """A measured time with three figures, in seconds from one on: 0.5123 -> "0.512 ms"; 407.2 ->
+    "407 ms"; 1090 -> "1.1 s".
+    """
+    if 0 <= milliseconds < 999.5:
+        return f"{float(f'{milliseconds:.3g}'):g} ms"
+    return duration(milliseconds / 1000)
+
+
 def clock(seconds: float) -> str:
     """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
     whole = round(seconds)

@@ -23,6 +23,7 @@ from workbench.runs.places import remember
 from workbench.runs.state import queue
 from workbench.runs.state.home_lock import QUEUE_LOCK
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.state.outside import remember_outside
 
 RACE = Path(__file__).with_name("_race.py")
 
@@ -103,6 +104,23 @@ def test_the_next_is_started_when_nothing_trains(started):
     assert not queue.is_waiting(a)
     assert queue.is_waiting(b)
     assert started == [("a", False)]
+
+
+def test_a_run_outside_of_the_runs_folder_trains_alone_too(started, tmp_path):
+    """`train --run DIR` and `queue add`: not two at once on one computer."""
+    outside = create_run(Project(title="outside"), path=tmp_path / "own" / "run")
+    remember_outside(outside)
+    lock = take_lock(outside.lock_path)
+    (a,) = queued("a")
+    other = create_run(Project(title="other"), path=tmp_path / "own" / "other")
+    remember_outside(other)
+    queue.enqueue(other)
+    assert queue.start_next() is None
+    assert queue.start_next(other.path.parent) is None
+    os.close(lock)
+    queue.start_next_after(outside)
+    assert len(started) == 1
+    assert queue.is_waiting(a) != queue.is_waiting(other)
 
 
 def test_each_computer_has_a_queue_of_its_own(monkeypatch):

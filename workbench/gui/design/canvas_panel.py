@@ -198,7 +198,7 @@ class CanvasPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for fix in card.fixes:
-            entry = menu.addAction(fix.title)
+            entry = menu.addAction(fix.title.replace("&", "&&"))
             entry.triggered.connect(
                 lambda _checked=False, fix=fix: self._edit(lambda: self._document.apply_fix(fix))
             )

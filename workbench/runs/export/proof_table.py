@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from workbench.core.format import bytes_text, count, memory_text, share
+from workbench.core.format import bytes_text, count, memory_text, milliseconds_text, share
 from workbench.protocol.export import ExportProof
 
 _LEAST_POINTS = 0.001
@@ -75,7 +75,7 @@ def _row(proof: ExportProof, title: str, most: int) -> ProofRow:
         agreement=share(proof.top1_agreement),
         accuracy=share(proof.accuracy) + of_images,
         model_accuracy=share(proof.model_accuracy) + of_images,
-        milliseconds=f"{proof.milliseconds:.3g} ms",
+        milliseconds=milliseconds_text(proof.milliseconds),
         memory=memory_text(proof.peak_bytes),
         result=fault_words(proof) or "agrees",
         is_wrong=bool(proof.reason),

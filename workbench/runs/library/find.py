@@ -10,7 +10,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.foreign_model import refuse_foreign
 from workbench.runs.library.index import RunSummary, list_runs
-from workbench.runs.library.outside import place_text
+from workbench.runs.state.outside import place_text
 
 MAX_LISTED = 8
 

@@ -19,9 +19,9 @@ from workbench.errors import LinkFoundError, SaveError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import matches
-from workbench.runs.library.outside import outside_runs
 from workbench.runs.library.places import as_called_now
 from workbench.runs.library.summary import SUMMARY_VERSION, RunSummary, summarise
+from workbench.runs.state.outside import outside_runs
 from workbench.runs.state.queue import MARKER_NAME
 from workbench.runs.store.notes import NOTES_NAME
 

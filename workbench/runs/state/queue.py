@@ -40,6 +40,7 @@ from workbench.runs.places import check_known, place_of, place_words
 from workbench.runs.seal import is_sealed, seal_of
 from workbench.runs.start import start_trainer
 from workbench.runs.state.home_lock import QUEUE_LOCK, home_lock
+from workbench.runs.state.outside import outside_runs
 
 MARKER_NAME = "waiting"
 
@@ -193,7 +194,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     started: list[RunFolder] = []
     refused: list[WorkbenchError] = []
     with _locked(home):
-        busy = {_computer_of(run) for run in _folders(home) if run.is_alive()}
+        busy = {_computer_of(run) for run in _around(home) if run.is_alive()}
         for run, marker in _entries(home):
             if marker.computer in busy or not is_sealed(run, marker.seal):
                 continue
@@ -217,10 +218,12 @@ def start_next(home: Path | None = None) -> RunFolder | None:
 
 def start_next_after(run: RunFolder) -> None:
     """What a trainer calls when it has ended and its lock is free; never raises."""
-    try:
-        start_next(run.path.parent)
-    except (WorkbenchError, OSError) as error:
-        sys.stderr.write(f"The next queued run could not be started: {error}\n")
+    outside = (Path(path).parent for path in outside_runs(runs_home()))
+    for home in dict.fromkeys([run.path.parent, runs_home(), *outside]):
+        try:
+            start_next(home)
+        except (WorkbenchError, OSError) as error:
+            sys.stderr.write(f"The next queued run could not be started: {error}\n")
 
 
 def _computer_of(run: RunFolder) -> str:
@@ -232,6 +235,15 @@ def _computer_of(run: RunFolder) -> str:
         return place_words(target) if is_remote(target) else ""
     except WorkbenchError:
         return ""
+
+
+def _around(home: Path) -> Iterator[RunFolder]:
+    """The runs that share the computers with those of a home folder: those in it, in the user's
+    one, and those outside, in folders that a person has named.
+    """
+    for folder in dict.fromkeys([home, runs_home()]):
+        yield from _folders(folder)
+    yield from (RunFolder(Path(path)) for path in outside_runs(runs_home()))
 
 
 def _folders(home: Path) -> Iterator[RunFolder]:

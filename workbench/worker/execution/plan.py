@@ -206,11 +206,12 @@ def _race(
         trainable = first if variant == variants[0] else make_trainable(task, variant, check)
         return _Runner(trainable, sample, task.project.recipe.peak_rate)
 
+    racing = (variants[0], *found.known.to_measure(variants, steps))
+    what = "Benchmarking" if len(racing) > 1 else "Building"  # one alone is compared with nothing
+
     def report(variant: Variant, fraction: float) -> None:
         check()
-        on_progress("measuring", f"Benchmarking {variant.words}", fraction)
-
-    racing = (variants[0], *found.known.to_measure(variants, steps))
+        on_progress("measuring", f"{what} {variant.words}", fraction)
 
     def keep(result: SearchResult) -> None:
         keep_known(found.key, found.known.with_search(result), likeness=found.likeness)

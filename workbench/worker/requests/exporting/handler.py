@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.calibration.temperature import with_temperature
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, milliseconds_text
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.core.storage.save import refuse_unwritable, save_bytes, save_folder
 from workbench.errors import (
@@ -371,5 +371,5 @@ def _words(path: Path, proof: ExportProof, files: list[Path]) -> str:
     )
     if proof.accuracy is not None and proof.model_accuracy is not None:
         words.append(f"Accuracy {proof.accuracy:.1%} (model: {proof.model_accuracy:.1%}).")
-    words.append(f"{bytes_text(proof.bytes)}, {proof.milliseconds:.2g} ms an image.")
+    words.append(f"{bytes_text(proof.bytes)}, {milliseconds_text(proof.milliseconds)} an image.")
     return " ".join(words)
