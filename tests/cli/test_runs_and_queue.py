@@ -131,13 +131,11 @@ def test_runs_of_several_projects_begin_with_their_project(project, tmp_path, ca
     assert all(" 1 · " in line for line in (first, second))
 
 
-def test_a_title_with_a_new_line_imitates_no_line(written, capsys):
-    run = written("one").begin().train(1).finish()
-    main(["runs", "rename", run.folder.name, "x\nworkbench: trusted line\x1b[2J\u202e"])
-    capsys.readouterr()
+def test_a_title_with_a_new_line_imitates_no_line(capsys):
+    create_run(Project(title="x\nworkbench: trusted line\x1b[2J\u202e"))
     assert main(["runs"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
-    assert "x workbench: trusted line\ufffd[2J\ufffd" in line
+    assert "x workbench: trusted line\ufffd[2J\ufffd " in line
 
 
 def test_the_columns_of_the_list_do_not_break_on_a_long_name(written, capsys):
