@@ -121,7 +121,9 @@ class TimeSpentBox(QScrollArea):
     def _fit(self) -> None:
         """No row is cut: as high as what it shows, and small while that is little."""
         width = max(self.viewport().width(), self.minimumWidth())
-        height = self._page.totalHeightForWidth(width)
+        height = self._page.totalSizeHint().height()
+        if self._page.hasHeightForWidth():  # a label with broken lines is shown
+            height = self._page.totalHeightForWidth(width)
         self.setMinimumHeight(min(height, MOST_PX) + 2 * self.frameWidth())
 
     def _add_row(self, row: int, name: str, what: str) -> None:

@@ -274,9 +274,13 @@ class Training:
                 self._warned(partial(manager.keep_test, self.test))
             return
         test = partial(self._tested, ready, manager, found, known)
-        if after.phase(*words, test) and is_robustness_wanted(job):
-            measured = partial(keep_measured, job, part)
-            after.phase("testing", "Measuring on altered test images", measured)
+        if not after.phase(*words, test) or not is_robustness_wanted(job):
+            return
+        if self._stop.is_on:
+            self._events.log_line("The training was stopped: its robustness was not measured.")
+            return
+        measured = partial(keep_measured, job, part)
+        after.phase("testing", "Measuring on altered test images", measured)
 
     def _tested(
         self,
