@@ -38,6 +38,7 @@ from workbench.moving.bundle import (
     RUNS,
     BundleFacts,
     Step,
+    is_plain,
 )
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import ARCHIVE_READER, limited_command
@@ -52,7 +53,7 @@ _MEMORY_BYTES = 2 << 30
 _FRAME_LIMIT = 4 << 20
 _DEADLINE_S = 60.0
 _SPARE_BYTES = 64 * 2**20
-_MAX_DEPTH, _MAX_NAME_BYTES = 50, 255
+_MAX_DEPTH = 50
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ def _parts(name: str) -> tuple[str, ...]:
         and str(path) == name
         and "\\" not in name
         and len(parts) <= _MAX_DEPTH
-        and all(map(_is_plain, parts))
+        and all(map(is_plain, parts))
     )
     if not is_plain:
         return ()
@@ -246,11 +247,6 @@ def _parts(name: str) -> tuple[str, ...]:
         is_known = name in {FACTS_NAME, LICENSES_NAME} or name.endswith(PROJECT_SUFFIX)
         return parts if is_known else ()
     return parts if parts[0] in {IMAGES, RUNS} and len(parts) > 2 - (parts[0] == IMAGES) else ()
-
-
-def _is_plain(part: str) -> bool:
-    is_hidden = part.startswith(".")
-    return not is_hidden and part.isprintable() and len(os.fsencode(part)) <= _MAX_NAME_BYTES
 
 
 def _facts_of(folder: Path, refused: Callable[[str], InputError]) -> BundleFacts:
