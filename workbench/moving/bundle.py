@@ -235,7 +235,7 @@ def _pack(text: str, found: _Found) -> str:
         elif not all(map(is_plain, Path(f"{path.name}/{name}").parts)):
             raise DatasetError(
                 "An image file has a name that cannot be bundled.",
-                where=path_text(each),
+                where=path_text(str(each)),
                 fix="Rename it.",
             )
         else:

@@ -233,7 +233,7 @@ def _parts(name: str) -> tuple[str, ...]:
     """The folders and the name of a file of a bundle; none for a name that is no such."""
     path = PurePosixPath(name)
     parts = path.parts
-    is_plain = (
+    is_name = (
         bool(parts)
         and not path.is_absolute()
         and str(path) == name
@@ -241,7 +241,7 @@ def _parts(name: str) -> tuple[str, ...]:
         and len(parts) <= _MAX_DEPTH
         and all(map(is_plain, parts))
     )
-    if not is_plain:
+    if not is_name:
         return ()
     if len(parts) == 1:
         is_known = name in {FACTS_NAME, LICENSES_NAME} or name.endswith(PROJECT_SUFFIX)
