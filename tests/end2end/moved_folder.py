@@ -6,6 +6,7 @@ Run by test_moved_folder.py; `python -m tests.end2end.moved_folder FOLDER [SCREE
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -91,7 +92,8 @@ def use(window: MainWindow, shots: Path | None) -> dict[str, object]:
     mover = Mover(window, shots)
     mover.train_colors(folder)
     before = mover.evaluate()
-    mover.classify(folder / "red" / "0.png")
+    picture = shutil.copy(folder / "red" / "0.png", folder.with_name("seen.png"))
+    mover.classify(Path(picture))
     mover.robot.key("ctrl+4")
     renamed = folder.rename(folder.with_name("my colors"))
     found = mover.find(renamed)

@@ -107,6 +107,13 @@ def test_tables_are_refused_in_words(tmp_path):
         plan_bundle(tmp_path / "t.workbench")
 
 
+@pytest.mark.parametrize("name", [b"\xff.png", b"a\nb.png", b"a\\b.png"])
+def test_a_name_that_would_not_come_out_again_is_named(project, tmp_path, name):
+    (tmp_path / "stripes" / "high" / os.fsdecode(name)).touch()
+    with pytest.raises(DatasetError, match="name that cannot be bundled"):
+        plan_bundle(project)
+
+
 HARMFUL = (
     "../evil",
     "/etc/evil",

@@ -22,7 +22,7 @@ from typing import IO, cast
 import msgspec
 
 from workbench.backbones import all_backbones, backbone_keys
-from workbench.core.format import bytes_text, list_text, plural
+from workbench.core.format import bytes_text, list_text, path_text, plural
 from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text, read_project
@@ -54,6 +54,7 @@ _LEFT_OUT = (
 """What belongs to the process of a run, to the queue, or to another computer."""
 _OWN_IMAGES = "of the person who made this bundle. Ask before you pass them on."
 _PIECE = 1 << 20
+_MAX_NAME_BYTES = 255
 _STORED = zipfile.ZIP_STORED
 
 Step = Callable[[str, float], object]
@@ -171,6 +172,16 @@ def _write_files(archive: zipfile.ZipFile, plan: BundlePlan, step: Step) -> None
             )
 
 
+def is_plain(part: str) -> bool:
+    """Whether a file or folder of a bundle may have this name."""
+    try:
+        size = len(part.encode())
+    except UnicodeEncodeError:
+        return False
+    is_text = part.isprintable() and "\\" not in part
+    return is_text and 0 < size <= _MAX_NAME_BYTES and not part.startswith(".")
+
+
 def license_text(project: Project) -> str:
     """The licenses of what is not the user's own."""
     spec = all_datasets().get(project.dataset.key)
@@ -221,6 +232,12 @@ def _pack(text: str, found: _Found) -> str:
     for name, each in _files_below(path):
         if each.is_symlink():
             num_links += 1
+        elif not all(map(is_plain, Path(f"{path.name}/{name}").parts)):
+            raise DatasetError(
+                "An image file has a name that cannot be bundled.",
+                where=path_text(str(each)),
+                fix="Rename it.",
+            )
         else:
             found.files[f"{place}/{name}" if name else place] = each
     if num_links:

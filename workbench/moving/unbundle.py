@@ -39,6 +39,7 @@ from workbench.moving.bundle import (
     RUNS,
     BundleFacts,
     Step,
+    is_plain,
 )
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import ARCHIVE_READER, limited_command
@@ -53,7 +54,7 @@ _MEMORY_BYTES = 2 << 30
 _FRAME_LIMIT = 4 << 20
 _DEADLINE_S = 60.0
 _SPARE_BYTES = 64 * 2**20
-_MAX_DEPTH, _MAX_NAME_BYTES = 50, 255
+_MAX_DEPTH = 50
 
 
 @dataclass(frozen=True)
@@ -233,25 +234,20 @@ def _parts(name: str) -> tuple[str, ...]:
     """The folders and the name of a file of a bundle; none for a name that is no such."""
     path = PurePosixPath(name)
     parts = path.parts
-    is_plain = (
+    is_name = (
         bool(parts)
         and not path.is_absolute()
         and str(path) == name
         and "\\" not in name
         and len(parts) <= _MAX_DEPTH
-        and all(map(_is_plain, parts))
+        and all(map(is_plain, parts))
     )
-    if not is_plain:
+    if not is_name:
         return ()
     if len(parts) == 1:
         is_known = name in {FACTS_NAME, LICENSES_NAME} or name.endswith(PROJECT_SUFFIX)
         return parts if is_known else ()
     return parts if parts[0] in {IMAGES, RUNS} and len(parts) > 2 - (parts[0] == IMAGES) else ()
-
-
-def _is_plain(part: str) -> bool:
-    is_hidden = part.startswith(".")
-    return not is_hidden and part.isprintable() and len(os.fsencode(part)) <= _MAX_NAME_BYTES
 
 
 def _facts_of(folder: Path, refused: Callable[[str], InputError]) -> BundleFacts:

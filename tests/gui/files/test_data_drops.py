@@ -252,4 +252,5 @@ def test_folders_without_an_image_are_no_classes(window, tmp_path):
     assert "contains no images and no class folders" in drop_on(window, folder)
     assert window.context.document.project == before
     (folder / "new" / "photo.jpg").touch()
-    assert drop_on(window, folder) == "Drop to use “letters” as the data set: 2 classes"
+    found = sort_drop([str(folder)])
+    assert found.words == "Drop to use “letters” as the data set: 2 classes"

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import new_project_id
+from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
 from workbench.templates import find_template
@@ -97,3 +98,16 @@ def test_what_is_written_is_the_run_that_the_view_shows(window, runs, monkeypatc
     window.show_view("train")
     window.actions_by_key[action].trigger()
     assert asked == [runs[1].path, runs[1].path, runs[0].path]
+
+
+def test_a_run_is_compared_with_one_of_its_project(window, runs, qtbot):
+    second = WrittenRun("", project=LENET, recipe=LENET.recipe).begin().train(1).finish()
+    WrittenRun("", project=FASHION, recipe=FASHION.recipe).begin().train(1).finish()
+    library = window.context.library
+    library.refresh()
+    qtbot.waitUntil(lambda: len(library.runs) == 4)
+    first = library.summary(runs[0].path)
+    window.show_view("train").actions_of_runs.do("compare", [first])
+    dialog = window.findChild(CompareRuns)
+    assert str(dialog.right.currentData()) == str(second.path)
+    dialog.reject()

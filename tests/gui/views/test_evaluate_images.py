@@ -192,3 +192,17 @@ def test_in_a_narrow_panel_no_button_and_no_caption_is_cut(view, qtbot):
     for part in parts:
         qtbot.waitUntil(lambda part=part: part.width() >= part.sizeHint().width())
     assert panel.subject.height() >= panel.subject.heightForWidth(panel.subject.width())
+
+
+def test_training_images_are_not_moved_to_training(view, context, pets):
+    context.document.set_dataset(Choice("folder", {"path": str(pets)}))
+    panel = view.panels["evaluate_images"]
+    panel.grid.selectAll()
+    assert not panel.scored.reason()
+    assert panel.leave_out_button.isEnabled()
+    assert not panel.to_training_button.isEnabled(), "they are there already"
+    edits = replace(context.document.project.edits, parts={panel.rows.content(0): "test"})
+    context.document.set_edits(edits, "Move to test")
+    panel.grid.clearSelection()
+    panel.grid.selectAll()
+    assert panel.to_training_button.isEnabled()

@@ -20,6 +20,7 @@ from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.images.source import ImageSource
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_images import ImageScores, compare_images, scores_of
+from workbench.runs.moved_data import data_now
 from workbench.runs.naming import source_words
 from workbench.runs.store.evaluation import KeptEvaluation, read_image_scores
 from workbench.runs.store.image_scores import Numbers, ScoredImages, image_scores_path
@@ -67,10 +68,12 @@ def read_images(run: RunFolder, kept: KeptEvaluation) -> ImagesOfRun:
     card, images = run.model_card(), read_image_scores(run, kept)
     dataset: Mapping[str, Any] = card.dataset
     edits = dataset.get("edits", {})
-    source = ImageSource(str(dataset.get("key", "")), dataset.get("params", {}), edits)
+    now = data_now(Choice(str(dataset.get("key", "")), dataset.get("params", {})))
+    source = ImageSource(now.key, now.params, edits)
     if kept.source:
         classes = edits.get("classes")
-        source = ImageSource(kept.source, kept.params, {"classes": classes} if classes else {})
+        other = data_now(Choice(kept.source, kept.params))
+        source = ImageSource(other.key, other.params, {"classes": classes} if classes else {})
     missing = num_missing(images) if images is not None else 0
     return ImagesOfRun(kept, images, source, card.class_names, missing)
 

@@ -19,6 +19,7 @@ from workbench.core.projects.project import Choice
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import DataNotFoundError, WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.drops import file_source
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.messages import ask_choice, show_error
@@ -51,14 +52,18 @@ class FindDataButton(TextButton):
     def show_for(self, error: WorkbenchError | None) -> None:
         """Offers it for an error; not for one of another kind, or None."""
         self._old = error.where if isinstance(error, DataNotFoundError) else ""
-        self.setText("Find the file…" if Path(self._old).suffix else "Find the folder…")
+        self.setText("Find the file…" if self._is_file else "Find the folder…")
         self.setVisible(bool(self._old))
+
+    @property
+    def _is_file(self) -> bool:
+        return file_source(Path(self._old).name) is not None
 
     def _on_clicked(self) -> None:
         old = Path(self._old)
         start = next((str(each) for each in old.parents if each.is_dir()), "")
         title = f"Where is “{old.name}” now?"
-        if old.suffix:
+        if self._is_file:
             new = ask_file(self, title, "All files (*)", kind="data", start=start)
         else:
             new = ask_folder(self, title, kind="data", start=start)
