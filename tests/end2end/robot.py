@@ -29,6 +29,10 @@ class Robot:
         held = (["keydown", holding], ["keyup", holding]) if holding else ([], [])
         self._xdotool(*self._to(point), *_PAUSE, *held[0], *clicks, *held[1])
 
+    def rest_on(self, point: QPoint) -> None:
+        """Moves the pointer to a point, and leaves it there."""
+        self._xdotool(*self._to(point + QPoint(2, 0)), *_PAUSE, *self._to(point))
+
     def drag(
         self, start: QPoint, end: QPoint, *, before_release: Callable[[], None] | None = None
     ) -> None:

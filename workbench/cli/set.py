@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the file; with a wrong value it stays as it was. What no longer fits
-    then is shown: images that lose their color, classes that do not match.
+    then is reported: images that lose their color, classes that do not match.
     """
     path = Path(arguments.project)
     before, stamp = read_stamped(path)

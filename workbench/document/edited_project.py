@@ -208,6 +208,13 @@ class EditedProject(QObject):
         return self._found_facts or known or self._listed_facts
 
     @property
+    def data_title(self) -> str:
+        """The chosen data set in short; "" for one that this version does not know."""
+        chosen = self._state.dataset
+        spec = self._datasets.get(chosen.key)
+        return "" if spec is None else spec.name_of(chosen.params)
+
+    @property
     def input_shape(self) -> Shape | None:
         """The (height, width, channels) that a new Input gets; None where nothing is known."""
         return input_shape(self.dataset_facts, pretrained_shape(self.graph, pretrained_layer))

@@ -74,6 +74,6 @@ SPEC = convolution_layer(
     projection=_projection,
     training_class=TrainingClass.LINKED_CONVOLUTION,
     common_rank=2,
-    keywords=("convolution", "filter", "kernel", "cnn"),
+    keywords=("convolution", "filter", "kernel", "cnn", "1x1", "3x3", "pointwise"),
     onnx=_write,
 )

@@ -47,6 +47,6 @@ SPEC = LayerSpec(
     keras_arguments=_keras_arguments,
     role=Role.INPUT,
     common_rank=1,
-    keywords=("picture", "image", "start", "shape"),
+    keywords=("picture", "image", "start", "shape", "inputlayer", "input_shape"),
     onnx=_write,
 )

@@ -430,3 +430,36 @@ def test_a_source_of_the_same_shape_comes_before_the_input():
     first = lacking(graph).fixes[0]
     assert first.title == "Connect to “c”"
     assert "m" in first.apply(graph).targets("c")
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu", "softmax"])
+def test_a_last_dense_with_too_few_units_gets_more_before_another_one_is_added(activation):
+    few = ("dense", {"units": 7, "activation": activation})
+    graph = chain(PICTURES, ("flatten", {}), few)
+    problems = [p for p in check(graph).problems if "number of classes" in p.title]
+    assert problems[0].fixes[0].title == "Set units to 10"
+    wide = graph.with_params("c", units=128)
+    problems = [p for p in check(wide).problems if "number of classes" in p.title]
+    added = "Set units to 10" if activation == "softmax" else "Add a Dense layer with 10 units"
+    assert problems[0].fixes[0].title == added
+
+
+def test_hints_of_one_kind_are_fixed_together():
+    plain = ("conv2d", {"padding": "same"})
+    graph = chain(PICTURES, *[plain] * 5, ("flatten", {}), END)
+    hints = [p for p in check(graph).problems if p.title == "Two linear layers in a row"]
+    assert len(hints) == 5
+    for hint in hints:
+        titles = [fix.title for fix in hint.fixes]
+        assert titles[0] == "Set activation to relu"
+        assert titles[-1] == "Set activation to relu in all 5 of them"
+    after = check(hints[2].fixes[-1].apply(graph))
+    assert [p for p in after.problems if p.title == "Two linear layers in a row"] == []
+    one = check(hints[2].fixes[0].apply(graph))
+    assert len([p for p in one.problems if p.title == "Two linear layers in a row"]) == 4
+
+
+def test_a_single_hint_is_not_fixed_in_all_of_them():
+    graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}), END)
+    titles = [fix.title for p in check(graph).problems for fix in p.fixes]
+    assert not [title for title in titles if "in all" in title]

@@ -22,6 +22,19 @@ def panel(window, qtbot):
     return made
 
 
+def test_sources_are_grouped_by_where_their_images_come_from(panel):
+    box = panel.sources
+    items = [(box.itemText(row), box.itemData(row)) for row in range(box.count())]
+    headings = [text for text, key in items if key is None]
+    assert headings == ["Included", "Downloads", "Your files"]
+    texts = {key: text for text, key in items}
+    assert "MB" in texts["cifar10"]
+    order = [key for _, key in items]
+    assert order.index("flowers1000") < order.index("cifar10") < order.index("csv")
+    for row, (_, key) in enumerate(items):
+        assert bool(box.model().index(row, 0).flags() & Qt.ItemFlag.ItemIsSelectable) is bool(key)
+
+
 def test_the_photographers_of_bundled_photos_are_named(window, panel, qtbot):
     window.context.document.set_dataset(Choice("flowers1000"))
     shown = []

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QStatusTipEvent
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
+from tests.gui.design.hand import Hand
 from workbench.backbones import all_backbones
 from workbench.gui.design.canvas.gesture import LAYER_MIME
 
@@ -32,7 +34,54 @@ def shown(panel):
 def test_palette_lists_every_layer(design, context):
     listed = [title.split(" · ")[0] for title in shown(design.panels["palette"])]
     backbones = [spec.title for spec in all_backbones().values()]
-    assert sorted(listed) == sorted([*(spec.title for spec in context.layers.values()), *backbones])
+    assert set(listed) == {*(spec.title for spec in context.layers.values()), *backbones}
+
+
+def test_the_palette_begins_with_what_most_networks_have(design):
+    """A layer of that group is in its own category, too; a search finds it once."""
+    panel = design.panels["palette"]
+    assert panel.list.item(0).text() == "Common"
+    assert shown(panel)[:5] == ["Input", "Conv2D", "MaxPooling2D", "Dense", "Flatten"]
+    panel.search.setText("dense")
+    assert shown(panel).count("Dense") == 1
+    panel.search.setText("")
+    assert shown(panel).count("Dense") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "title"), [("InputLayer", "Input"), ("1x1", "Conv2D"), ("pointwise", "Conv2D")]
+)
+def test_words_of_tutorials_are_found(design, text, title):
+    panel = design.panels["palette"]
+    panel.search.setText(text)
+    assert title in shown(panel)
+
+
+def test_no_row_stays_lit_after_a_drag(design, qtbot):
+    panel = design.panels["palette"]
+    panel.list.setCurrentRow(3)
+    panel.list._end_hover()
+    assert panel.list.currentItem() is None
+
+
+def test_the_data_set_is_named_on_the_card_of_input_and_a_click_leads_to_it(cifar, design, qtbot):
+    scene, view = design.canvas.scene, design.canvas.view
+    item = scene.nodes[find(design, "input")]
+    assert item.facts.data == "CIFAR-10"
+    point = item.data_place().translated(item.pos()).center()
+    assert scene.is_data_at(point)
+    assert not scene.is_data_at(item.pos() + QPointF(20, 18))
+    view.reveal([item.node_id])
+    Hand(design.canvas).click(point)
+    assert cifar.views.current_key == "data"
+
+
+def test_buttons_of_the_canvas_leave_the_figures_in_the_status_bar(design):
+    bar = design.canvas.overlays.zoom_bar
+    button = bar.findChildren(QAbstractButton)[0]
+    tip = QStatusTipEvent("Shrinks the view.")
+    tip.accept()
+    assert design.canvas.overlays._no_status.eventFilter(button, tip)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def test_every_button_can_be_clicked(panel, document, layers, hand, zoom) -> Non
 def test_the_words_of_a_button_are_wrapped_and_never_cut(panel, document, layers) -> None:
     graph = chain(layers, "input", "conv2d")
     document.new(Project(graph=graph))
+    panel.show_problem(document.analysis.errors[0])
     card = panel.scene.card
     longest = max(card.problem.fixes, key=lambda fix: len(fix.title))
     ink = panel.scene.look.button_ink

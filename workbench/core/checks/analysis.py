@@ -24,7 +24,7 @@ from workbench.core.checks.learning import (
     check_ranges,
 )
 from workbench.core.checks.output import check_dense_inputs, check_end
-from workbench.core.checks.problems import SEVERITIES, Problem
+from workbench.core.checks.problems import SEVERITIES, Problem, with_fixes_of_all
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import Propagation
@@ -142,7 +142,8 @@ def analyse(
         lambda other, values: _find(other, values, context, known=found).problems,
     )
     start = input_node(graph, layers)
-    tried = (replace(problem, choose=trial.choose) for problem in found.problems)
+    offered = with_fixes_of_all(found.problems)
+    tried = (replace(problem, choose=trial.choose) for problem in offered)
     return Analysis(
         found.propagation.shapes,
         found.propagation.inputs,

@@ -131,6 +131,7 @@ def _not_flat(
         f"{shape_text(shape)}. A classifier outputs one value per class.",
         partial(_going_on, graph, layers, found, output, growing),
         step=title[0].lower() + title[1:],
+        is_next=True,
     )
 
 
@@ -185,6 +186,7 @@ def _wrong_class_count(
         "classes. The last layer needs one unit per class.",
         partial(_class_count_offers, graph, layers, found, output, num_classes),
         step=f"add {_dense_words(_dense(layers, num_classes)[0], num_classes)}",
+        is_next=not is_head,
     )
 
 
@@ -192,15 +194,18 @@ def _class_count_offers(
     graph: Graph, layers: Layers, found: Propagation, output: str, num_classes: int
 ) -> Iterator[Fix]:
     """What makes the number of outputs right; without a softmax what was cut off may follow."""
-    fitting = _class_count_fixes(graph, layers, output, num_classes)
+    count = found.shapes[output][-1]
+    fitting = _class_count_fixes(graph, layers, output, num_classes, count)
     is_head = ends_in_softmax(graph, layers, output)
     return fitting if is_head else _going_on(graph, layers, found, output, fitting)
 
 
 def _class_count_fixes(
-    graph: Graph, layers: Layers, output: str, num_classes: int
+    graph: Graph, layers: Layers, output: str, num_classes: int, count: int
 ) -> Iterator[Fix]:
-    """Another layer with one unit per class, or the layer that sets how many there are."""
+    """Another layer with one unit per class, or the layer that sets how many there are: that leads
+    where it is a last Dense with fewer, behind which another one would know too little.
+    """
     scores, *later = reversed(tail(graph, layers, output))
     dense, params = _dense(layers, num_classes)
     title = f"Add {_dense_words(dense, num_classes)}"
@@ -218,7 +223,9 @@ def _class_count_fixes(
     width = next(param for param in spec.params if param.key == spec.width)
     name = "" if at == scores else f" of “{graph.nodes[at].name}”"
     title = f"Set {width.title.lower()}{name} to {num_classes:,}"
-    yield fixes.set_fix(at, width, num_classes, title=title)
+    fix = fixes.set_fix(at, width, num_classes, title=title)
+    is_last = at == scores and has_role(graph.nodes[at], layers, Role.DENSE)
+    yield replace(fix, order=-1 if is_last and count < num_classes else 0)
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from typing import Any, Literal, cast
 
 from workbench.core.network.graph import Graph
 
@@ -38,6 +38,7 @@ class Fix:
             where another data set is chosen; "" for all other fixes.
         backbone: Key of the pretrained network whose weights are downloaded, once that was
             confirmed; "" for all other fixes.
+        order: Of those that help, also where a later one leaves less to do: -1 first, 1 last.
         command: The command that does what is asked for, where `is_asked`.
     """
 
@@ -47,6 +48,7 @@ class Fix:
     recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
     data_param: str = ""
     backbone: str = ""
+    order: int = field(default=0, compare=False)
     command: str = ""
 
     @property
@@ -72,6 +74,7 @@ class Problem:
         offers: What may fix it.
         step: What is to be done next where the network is not finished, as words after "Not
             finished:", e.g. "add an Input".
+        is_next: Only what the network's end lacks as yet: its makers know that they are not done.
         choose: Picks those of the offered fixes that help: one more is tried in each step, whose
             value is None until all are chosen. Without it all are taken as they are.
     """
@@ -82,6 +85,7 @@ class Problem:
     message: str
     offers: Offers = field(default=(), repr=False)
     step: str = ""
+    is_next: bool = False
     choose: Callable[[Problem, Iterable[Fix]], Iterator[tuple[Fix, ...] | None]] | None = field(
         default=None, repr=False
     )
@@ -135,6 +139,38 @@ class Problem:
     @property
     def _words(self) -> tuple[str | None, str, str, str, str]:
         return self.node, self.severity, self.title, self.message, self.step
+
+
+def with_fixes_of_all(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems of which several are of one kind, and begin with the same fix each of a layer of its
+    own, offer it for all of them, too.
+    """
+    alike: dict[tuple[str, str], list[Fix]] = {}
+    for problem in problems:
+        if (fix := _first_fix(problem)) is not None:
+            alike.setdefault((problem.title, fix.title), []).append(fix)
+    return [_with_all(problem, alike) for problem in problems]
+
+
+def _first_fix(problem: Problem) -> Fix | None:
+    """The first fix that is offered for a layer, where that is known without trying."""
+    offers = problem.offers if isinstance(problem.offers, tuple) else ()
+    fix = offers[0] if offers and problem.node is not None else None
+    return None if fix is None or fix.is_asked or fix.recipe else fix
+
+
+def _with_all(problem: Problem, alike: Mapping[tuple[str, str], list[Fix]]) -> Problem:
+    fix = _first_fix(problem)
+    same = [] if fix is None else alike[problem.title, fix.title]
+    if fix is None or len(same) < 2:
+        return problem
+    whole = Fix(
+        f"{fix.key}_all",
+        f"{fix.title} in all {len(same):,} of them",
+        lambda graph: reduce(lambda done, each: each.apply(done), same, graph),
+        order=1,
+    )
+    return replace(problem, offers=(*cast("tuple[Fix, ...]", problem.offers), whole))
 
 
 def recipe_problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:

@@ -54,7 +54,7 @@ class Trial:
             left = self._left_after(problem, removal)
             if left is not None and left[1] < len(_counted(self._problems, problem)):
                 found[removal] = left
-        yield tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, found[fix])))
+        yield tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, fix.order, found[fix])))
 
     def _left_after(self, problem: Problem, fix: Fix) -> Left | None:
         """What a fix leaves; None for one that fails, changes nothing, makes more problems than

@@ -30,6 +30,14 @@ LANE = 16.0
 """Width kept free for an edge that passes a layer."""
 COMPONENT_GAP = 80.0
 _LOOSE_PER_COLUMN = 10
+_LONGEST_COLUMN = 2_000.0
+"""About 25 layers: a longer column cannot be read when all of it is seen."""
+_ASPECT = 1.25
+"""Width by height of the canvas, about."""
+_SHORTEST = 0.4
+"""Of a wanted height: less is no column."""
+_FULL_ENOUGH = 1.35
+"""What is left of a network becomes no column of its own below so much of a column."""
 _STRAIGHTENING_PASSES = 12
 
 Size = tuple[float, float]
@@ -127,14 +135,80 @@ def _arrange_part(
     tops = _tops(layering, heights, centers)
     first = layering.trunk[0]
     offset = widths[first] / 2 - centers[first]
+    lefts = [center - width / 2 + offset for center, width in zip(centers, widths, strict=True)]
+    moves = _columns(layering, graph, lefts, widths, [*tops, tops[-1] + heights[-1]])
     return {
         key: (
-            round(centers[i] - widths[i] / 2 + offset),
-            round(tops[layering.rank[i]] + (heights[layering.rank[i]] - sizes[key][1]) / 2),
+            round(lefts[i] + moves[rank][0]),
+            round(tops[rank] + moves[rank][1] + (heights[rank] - sizes[key][1]) / 2),
         )
-        for i, key in enumerate(layering.keys)
+        for i, (key, rank) in enumerate(zip(layering.keys, layering.rank, strict=True))
         if key is not None
     }
+
+
+def _columns(
+    layering: Layering,
+    graph: Graph,
+    lefts: Sequence[float],
+    widths: Sequence[float],
+    tops: Sequence[float],
+) -> list[Position]:
+    """How far each layer is moved, so that a long network becomes columns beside each other, each
+    read from top to bottom. It is cut where all that follows comes from one card.
+
+    Args:
+        layering: The network.
+        graph: The same.
+        lefts: Of its items.
+        widths: Of its items.
+        tops: Of its layers, and the end of the last.
+    """
+    moves = [(0.0, 0.0)] * len(layering.layers)
+    spread = [(min(lefts[i] for i in layer), max(lefts[i] + widths[i] for i in layer))
+              for layer in layering.layers]  # fmt: skip
+    wide = max(right for _, right in spread) - min(left for left, _ in spread) + COMPONENT_GAP
+    if tops[-1] <= _LONGEST_COLUMN:
+        return moves
+    wanted = tops[-1] / max(1, round((_ASPECT * tops[-1] / wide) ** 0.5))
+    start, right = 0, 0.0
+    for cut in [*_cuts(layering, graph, tops, wanted), len(moves)]:
+        left = min(spread[rank][0] for rank in range(start, cut))
+        dx = right + COMPONENT_GAP - left if start else 0.0
+        for rank in range(start, cut):
+            moves[rank] = dx, -tops[start]
+        right = dx + max(spread[rank][1] for rank in range(start, cut))
+        start = cut
+    return moves
+
+
+def _feeding(layering: Layering, graph: Graph) -> list[int]:
+    """How many cards above each layer feed it or one below it."""
+    ranks = dict(zip(layering.keys, layering.rank, strict=True))
+    counts = [0] * len(layering.layers)
+    for key, rank in ranks.items():
+        last = rank if key is None else max((ranks[t] for t in graph.targets(key)), default=rank)
+        for below in range(rank + 1, last + 1):
+            counts[below] += 1
+    return counts
+
+
+def _cuts(layering: Layering, graph: Graph, tops: Sequence[float], wanted: float) -> list[int]:
+    """The layers that begin a new column: of those that a single card feeds, with all behind it,
+    the ones nearest to a wanted height of the columns.
+    """
+    feeding = _feeding(layering, graph)
+    able = [rank for rank, count in enumerate(feeding) if count == 1]
+    cuts: list[int] = []
+    start = 0.0
+    while tops[-1] - start > wanted * _FULL_ENOUGH:
+        later = [rank for rank in able if tops[rank] - start > wanted * _SHORTEST]
+        nearest = min(later, key=lambda rank: abs(tops[rank] - start - wanted), default=None)
+        if nearest is None:
+            break
+        cuts.append(nearest)
+        start = tops[nearest]
+    return cuts
 
 
 def _tops(layering: Layering, heights: Sequence[float], centers: Sequence[float]) -> list[float]:

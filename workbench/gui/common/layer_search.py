@@ -15,8 +15,19 @@ BACKBONE_CATEGORY = "backbone"
 """The category of pretrained networks, which have their own icon and color."""
 
 _SCATTERED, _NOT_AT_ALL = 5, 6
+COMMON = "common"
+"""The first group of the palette: its layers are in their own categories, too."""
+
 _BACKBONE_WORDS = "backbone pretrained imagenet"
 """What people type who look for one, but do not know its name."""
+
+
+def common_layers(layers: Registry[LayerSpec]) -> list[LayerSpec]:
+    """The layer types that most networks have, in the order in which they come there."""
+    return sorted(
+        (spec for spec in layers.values() if spec.common_rank is not None),
+        key=lambda spec: spec.common_rank or 0,
+    )
 
 
 def by_category(layers: Registry[LayerSpec]) -> Iterator[tuple[str, str, list[LayerSpec]]]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from workbench.core.format import bytes_text
 from workbench.core.params import Param, check_all
 from workbench.core.projects.project import Choice
+from workbench.core.specs import DatasetSpec
 from workbench.errors import SaveError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.license_dialog import LicenseDialog
@@ -121,6 +125,27 @@ class DataSourceBox(Box):
             self.progress.setValue(round(fraction * 1000))
 
 
+def source_groups(
+    specs: Iterable[DatasetSpec],
+) -> list[tuple[str, list[DatasetSpec]]]:
+    """Headings with data sets: those that are included, those that are downloaded, and the user's
+    own files.
+    """
+    groups: dict[str, list[DatasetSpec]] = {"Included": [], "Downloads": [], "Your files": []}
+    for spec in specs:
+        is_own = bool(spec.source_param)
+        groups["Your files" if is_own else "Downloads" if spec.downloads else "Included"].append(
+            spec
+        )
+    return [(heading, found) for heading, found in groups.items() if found]
+
+
+def source_text(spec: DatasetSpec) -> str:
+    """A data set in a list, with the size of its download."""
+    size = sum(file.num_bytes for file in spec.downloads)
+    return f"{spec.title} · {bytes_text(size)}" if size else spec.title
+
+
 class DataSourcePanel(QWidget):
     """Shows the project's data set and lets another be chosen; each change is undoable.
 
@@ -137,8 +162,7 @@ class DataSourcePanel(QWidget):
         self._values: dict[str, Mapping[str, Any]] = {}
         self.sources = NoWheelComboBox()
         self.sources.setAccessibleName("Data source")
-        for spec in self._datasets.values():
-            self.sources.addItem(spec.title, spec.key)
+        self._fill_sources()
         self._summary = plain_label(role="dim", wrap=True)
         self._license = plain_label(role="dim", wrap=True)
         self.license_button = button("Show license", role="link")
@@ -158,6 +182,15 @@ class DataSourcePanel(QWidget):
         self._document.dataset_changed.connect(self.refresh)
         self._document.project_replaced.connect(self._on_replaced)
         self.refresh()
+
+    def _fill_sources(self) -> None:
+        """The sources by where their images come from, each group below its heading."""
+        for heading, specs in source_groups(self._datasets.values()):
+            self.sources.addItem(heading)
+            item = cast("QStandardItemModel", self.sources.model()).item(self.sources.count() - 1)
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            for spec in specs:
+                self.sources.addItem(source_text(spec), spec.key)
 
     def refresh(self) -> None:
         """Shows the document's data set."""

@@ -23,7 +23,7 @@ class CanvasActionSpec:
         shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
         needs: What must be there: "" nothing, "nodes", "selection", "layers" that are
-            selected, "problem"; one selected
+            selected, of which one is "weighted" where it has weights, "problem"; one selected
             "layer", that is "one" of several, is "linked", or takes a layer before it: it
             is "feedable", or is "grouped" with others; a "group" that any selected one belongs
             to; "named" is a layer or a group that is selected alone.
@@ -76,13 +76,20 @@ _ROWS = (
         "Shows the selected layer's group as one card, or shows its layers.",
         "group",
     ),
-    ("freeze", "Free&ze layers", "", "The selected layers keep their weights.", "layers", "frozen"),
+    (
+        "freeze",
+        "Free&ze layers",
+        "",
+        "The selected layers keep their weights.",
+        "weighted",
+        "frozen",
+    ),
     (
         "train",
         "&Train layers",
         "",
         "The selected layers are trained from the first epoch on.",
-        "layers",
+        "weighted",
     ),
     (
         "fine_tune_from",

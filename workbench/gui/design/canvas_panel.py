@@ -168,7 +168,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self._document.graph.nodes:
             self.select([problem.node])
-            self.scene.keep_card_seen()
+            self.scene.open_card(problem)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _help_on(self, node_id: str) -> None:
@@ -265,11 +265,16 @@ class CanvasPanel(QWidget):
             "nodes": bool(self.scene.nodes),
             "selection": bool(ids or self.scene.selected_edges()),
             "layers": bool(ids),
+            "weighted": any(map(self._has_weights, self.scene.shown.layers_of(ids))),
             "one": len(ids) == 1 and len(self.scene.nodes) > 1,
             "problem": card is not None and bool(card.fixes),
         }
         for spec in CANVAS_ACTIONS:
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
+
+    def _has_weights(self, node_id: str) -> bool:
+        cost = self._document.analysis.costs.nodes.get(node_id)
+        return cost is not None and bool(cost.parameters.total)
 
     def _takes_input(self, node_id: str) -> bool:
         entry = self.scene.shown.entry(node_id)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.checks.matrix_unit import tpu_hint
+from workbench.core.checks.problems import Problem
 from workbench.core.format import count
 from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import card_id
@@ -207,7 +208,7 @@ class InspectorPanel(QScrollArea):
         self._show_name(node.name, "Layer name")
         self._show_form([node], spec.params if spec else ())
         analysis = self._document.analysis
-        self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
+        self._show_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         hint = tpu_hint(self._document.graph, self._layers, analysis, node.id)
@@ -217,6 +218,10 @@ class InspectorPanel(QScrollArea):
             self._show_what("About this layer", _UNKNOWN)
         else:
             self._show_what("What it does", spec.summary, has_page=True)
+
+    def _show_problems(self, problems: Sequence[Problem]) -> None:
+        """The problems of what is selected; what the network lacks next is in the status line."""
+        self.problems.set_problems([each for each in problems if not each.is_next])
 
     def _on_preview(self) -> None:
         open_augmentation(self._state.context, self, self._selected[0])
@@ -246,7 +251,7 @@ class InspectorPanel(QScrollArea):
         self._show_name(name, "Group name")
         self.tpu.hide()
         ids, analysis = [node.id for node in nodes], self._document.analysis
-        self.problems.set_problems(problems_of(analysis, ids))
+        self._show_problems(problems_of(analysis, ids))
         self._facts_heading.setText("This group")
         graph = self._document.graph
         self.facts.set_facts(group_facts_rows(ids, graph, analysis))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame
 
@@ -22,6 +22,13 @@ _HINT_MARGIN = 24
 _PERCENT_PX = 44
 _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 """Actions of the canvas; the percentage is behind the first."""
+
+
+class NoStatusTip(QObject):
+    """Keeps the tips of buttons out of the status bar: the figures of the network are there."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        return event.type() == QEvent.Type.StatusTip or super().eventFilter(watched, event)
 
 
 class CanvasOverlays:
@@ -40,6 +47,7 @@ class CanvasOverlays:
 
     def __init__(self, view: GraphView, theme: Theme, actions: Mapping[str, QAction]) -> None:
         self._view, self._theme = view, theme
+        self._no_status = NoStatusTip(view)
         self.minimap = Minimap(view)
         view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
         words = "Drag a layer here, or double-click to search.\nA network starts with Input."
@@ -74,6 +82,7 @@ class CanvasOverlays:
         button = IconButton(self._theme, key, "")
         button.follow_action(action)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.installEventFilter(self._no_status)
         return button
 
     def _style(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QMimeData, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
@@ -14,10 +14,12 @@ from workbench.core.format import bytes_text
 from workbench.core.specs import CATEGORIES, BackboneSpec, DownloadedWeights, LayerSpec
 from workbench.gui.common.layer_search import (
     BACKBONE_CATEGORY,
+    COMMON,
     backbone_facts,
     backbone_size,
     best_first,
     by_category,
+    common_layers,
     find_backbones,
     find_layers,
 )
@@ -32,6 +34,8 @@ _LIST_PX = 8
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 _BACKBONE = Qt.ItemDataRole.UserRole + 2
+_COMMON = Qt.ItemDataRole.UserRole + 3
+"""Whether the line is one of the group "Common", which a search leaves out: it finds each once."""
 
 
 class PalettePanel(QWidget):
@@ -75,6 +79,9 @@ class PalettePanel(QWidget):
         self._state.canvas_asked.emit()
 
     def _fill(self) -> None:
+        self._add_heading(COMMON, "Common")
+        for spec in common_layers(self._layers):
+            self.list.addItem(self._item(spec, is_common=True))
         groups = list(by_category(self._layers))
         for number, (category, title, specs) in enumerate(groups):
             self._add_heading(category, title)
@@ -94,8 +101,9 @@ class PalettePanel(QWidget):
         header.setData(_CATEGORY, category)
         self.list.addItem(header)
 
-    def _item(self, spec: LayerSpec) -> QListWidgetItem:
+    def _item(self, spec: LayerSpec, *, is_common: bool = False) -> QListWidgetItem:
         item = QListWidgetItem(spec.title)
+        item.setData(_COMMON, is_common)
         item.setData(_KEY, spec.key)
         item.setData(_CATEGORY, spec.category)
         item.setToolTip(plain_tip(f"{spec.summary}\nDrag it to the canvas, or press Enter."))
@@ -115,23 +123,28 @@ class PalettePanel(QWidget):
     def _on_search(self, text: str) -> None:
         layers, networks = find_layers(self._layers, text), find_backbones(all_backbones(), text)
         found, backbones = [spec.key for spec in layers], [spec.key for spec in networks]
+        is_search = bool(text.strip())
         categories = {spec.category for spec in layers}
+        if not is_search:
+            categories.add(COMMON)
         if backbones:
             categories.add(BACKBONE_CATEGORY)
         for row in range(self.list.count()):
             item = self.list.item(row)
             key, backbone = item.data(_KEY), item.data(_BACKBONE)
             is_found = key in found if key else item.data(_CATEGORY) in categories
+            is_found = is_found and not (is_search and item.data(_COMMON))
             item.setHidden(backbone not in backbones if backbone else not is_found)
         self._nothing.setVisible(not found and not backbones)
         self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
-        best = best_first(layers, networks, text) if text.strip() else []
+        best = best_first(layers, networks, text) if is_search else []
         self._select(best[0].key if best else "")
 
     def _select(self, key: str) -> None:
         items = [self.list.item(row) for row in range(self.list.count())]
         keys = [item.data(_KEY) or item.data(_BACKBONE) for item in items]
-        self.list.setCurrentRow(keys.index(key) if key else -1)
+        shown = [at for at, item in enumerate(items) if keys[at] == key and not item.isHidden()]
+        self.list.setCurrentRow(shown[0] if key and shown else -1)
 
     def _on_entered(self) -> None:
         """Enter adds what was found; the whole list is there again for the next layer."""
@@ -182,6 +195,13 @@ class LayerList(QListWidget):
         drag.setPixmap(picture)
         drag.setHotSpot(picture.rect().center() / picture.devicePixelRatio())
         drag.exec(Qt.DropAction.CopyAction)
+        self._end_hover()
+
+    def _end_hover(self) -> None:
+        """The list does not notice that the pointer has left it: a drag had the mouse."""
+        self.setCurrentRow(-1)
+        QCoreApplication.sendEvent(self.viewport(), QEvent(QEvent.Type.Leave))
+        self.viewport().update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Up and down in the search line move through the list."""

@@ -22,6 +22,7 @@ class DesignState(QObject):
         problem_chosen(Problem): The place of this problem is wanted.
         problem_hovered(Problem): The pointer is on this problem; None when it has left.
         help_asked(str): This help page is wanted.
+        data_asked(): The data set is to be looked at, or changed.
         maps_asked(str): The feature maps of the layer of this name are wanted.
     """
 
@@ -36,6 +37,7 @@ class DesignState(QObject):
     problem_chosen = Signal(object)
     problem_hovered = Signal(object)
     help_asked = Signal(str)
+    data_asked = Signal()
     maps_asked = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:

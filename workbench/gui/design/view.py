@@ -31,6 +31,7 @@ class DesignView(QMainWindow):
         self.panels = Docks(self, context.theme, panels, self.state, middle_px=_CANVAS_PX)
         self.canvas.scene.selection_changed.connect(self.state.selection_changed)
         self.canvas.view.node_activated.connect(self.state.node_activated)
+        self.canvas.view.data_asked.connect(self.state.data_asked)
         self.canvas.help_asked.connect(self.state.help_asked)
         self.canvas.maps_asked.connect(self.state.maps_asked)
         self.state.layer_chosen.connect(self.canvas.adder.add)

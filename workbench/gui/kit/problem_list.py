@@ -52,15 +52,18 @@ class ProblemBox(Box):
         title.setFont(ui_font(weight=600))
         self.column.addWidget(title)
         self.column.addWidget(plain_label(problem.message, wrap=True))
-        buttons = [self._fix_button(fix) for fix in fixes[:_MAX_FIXES]]
+        buttons = [self._fix_button(place) for place in range(len(fixes[:_MAX_FIXES]))]
         if can_show and problem.node is not None:
             buttons.append(self._show_button())
         for each in buttons:
             self.column.addLayout(row(each, STRETCH))
 
-    def _fix_button(self, fix: Fix) -> QWidget:
-        result = WrappedButton(fix.title)
-        result.clicked.connect(lambda: self.fix_chosen.emit(fix))
+    def _fix_button(self, place: int) -> QWidget:
+        """The button of a fix: of the one that is there when it is pressed, which may do with other
+        data what the first, of the same words, did.
+        """
+        result = WrappedButton(self.fixes[place].title)
+        result.clicked.connect(lambda: self.fix_chosen.emit(self.fixes[place]))
         return result
 
     def _show_button(self) -> QWidget:
@@ -158,7 +161,7 @@ class ProblemList(QWidget):
         box = self._boxes.get(key)
         if box is None or (box.problem, box.fixes) != (problem, fixes):
             return False
-        box.problem = problem
+        box.problem, box.fixes = problem, fixes
         return True
 
     def _put_box(self, place: int, key: _Key, problem: Problem, fixes: tuple[Fix, ...]) -> None:

@@ -25,6 +25,7 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = DesignView(services.context, panels_of("design"))
         view.state.help_asked.connect(services.show_help)
+        view.state.data_asked.connect(lambda: services.show_view("data"))
         view.state.maps_asked.connect(lambda layer: _show_maps(services, layer))
         for title, groups in MENUS.items():
             actions = [[view.canvas.action(key) for key in group.split()] for group in groups]

@@ -30,6 +30,9 @@ class Gesture:
     scrolls_at_edge = True
     """Whether the canvas scrolls while the pointer stays near its edge."""
 
+    hides_card = True
+    """Whether the card of a problem is hidden while the pointer moves."""
+
     def __init__(self, view: ZoomView) -> None:
         self.view = view
         self.scene = view.graph_scene
@@ -70,6 +73,7 @@ class Pan(Gesture):
 
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls_at_edge = False
+    hides_card = False
 
     def start(self, pointer: Pointer) -> None:
         self._last = pointer.view

@@ -14,6 +14,9 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.text import named_in
 from workbench.gui.design.canvas.node_facts import problems_of
 
+Place = tuple[str | None, str]
+"""Of a problem: node and title."""
+
 
 @dataclass(frozen=True)
 class Mentions:
@@ -40,14 +43,42 @@ class Mentions:
         return cls(named_in(texts, graph), named_in(looked_at, graph))
 
 
-def problem_to_show(
-    analysis: Analysis, shown: Folding, cards: Collection[str], selected: Sequence[str]
-) -> Problem | None:
-    """The worst problem of the one selected card, else the first of those on `cards` that stops
-    training: the same as in the status line and at the head of each list.
+@dataclass
+class Attention:
+    """Which remarks people want to see.
+
+    Attributes:
+        opened: The problem, by its place, whose card was asked for, by pointing at its layer or by
+            Train.
+        closed: Those that there were when the card was closed.
     """
-    own = problems_of(analysis, shown.layers_of(selected)) if len(selected) == 1 else ()
-    if own and own[0].severity != "hint":
-        return own[0]
-    on_cards = (p for p in analysis.errors if p.node and shown.shown_id(p.node) in cards)
-    return next(on_cards, None)
+
+    opened: Place | None = None
+    closed: frozenset[Place] = frozenset()
+
+    def begin(self) -> None:
+        """Another network: nothing is asked for any more."""
+        self.opened = None
+
+    def open(self, problem: Problem) -> None:
+        """The card of a problem is asked for."""
+        self.opened = problem.place
+
+    def close(self, problems: Iterable[Problem]) -> None:
+        """No card of these problems is wanted until it is asked for."""
+        self.opened, self.closed = None, frozenset(problem.place for problem in problems)
+
+    def problem_to_show(
+        self, analysis: Analysis, shown: Folding, cards: Collection[str], selected: Sequence[str]
+    ) -> Problem | None:
+        """The problem that was asked for; else the worst one of the one selected card, else the
+        first of those on `cards` that stops training: the same as in the status line and at the
+        head of each list. What is only missing at the network's end has to be asked for.
+        """
+        on_cards = [p for p in analysis.problems if p.node and shown.shown_id(p.node) in cards]
+        asked = [problem for problem in on_cards if problem.place == self.opened]
+        own = problems_of(analysis, shown.layers_of(selected)) if len(selected) == 1 else ()
+        others = [*(p for p in own[:1] if p.severity != "hint")]
+        others += (problem for problem in on_cards if problem.stops_training)
+        wanted = (p for p in others if not p.is_next and p.place not in self.closed)
+        return asked[0] if asked else next(wanted, None)

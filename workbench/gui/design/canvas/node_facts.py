@@ -12,7 +12,7 @@ from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node, Training
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, Role
 
 TRAINING_WORDS: Mapping[Training, str] = {
     "always": "",
@@ -48,6 +48,7 @@ class NodeFacts:
         is_named: A problem names the node: its card shows the name, too.
         training: When the layer learns.
         group: The open group that it belongs to, or "".
+        data: The data set whose images come in there, or "".
     """
 
     title: str
@@ -64,6 +65,7 @@ class NodeFacts:
     is_named: bool = False
     training: Training = "always"
     group: str = ""
+    data: str = ""
 
     @property
     def shown_name(self) -> str:
@@ -75,6 +77,7 @@ class NodeFacts:
         """The card in one sentence, for screen readers."""
         parts = [f"{self.title} {self.name}", self.words, TRAINING_WORDS[self.training]]
         parts.append(f"in group {self.group}" if self.group else "")
+        parts.append(f"images of {self.data}" if self.data else "")
         return ", ".join((*filter(None, parts), *self._numbers_and_problems()))
 
     def _numbers_and_problems(self) -> list[str]:
@@ -87,13 +90,15 @@ class NodeFacts:
         """Lines of the tooltip, as plain text."""
         lines = [f"{self.title} · {self.name}", self.words]
         lines.append(f"Input {inputs}" if inputs else "")
+        lines.append(f"Images of {self.data}" if self.data else "")
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
         lines.append(TRAINING_TEXTS[self.training])
         lines.append(f"In the group {self.group}" if self.group else "")
         if not self.is_known:
             lines.append("This version does not support this layer. It is kept unchanged.")
-        lines += [f"{p.title}: {p.message}" for p in self.problems]
+        # What stops training, and a warning, have a card of their own beside the layer.
+        lines += [f"{p.title}: {p.message}" for p in self.problems if p.severity == "hint"]
         return "\n".join(line for line in lines if line)
 
 
@@ -109,8 +114,11 @@ def node_facts(
     *,
     words: str,
     is_named: bool = False,
+    data: str = "",
 ) -> NodeFacts:
-    """Collects what the card of a node shows; `words` are those of `settings_words`."""
+    """Collects what the card of a node shows; `words` are those of `settings_words`, `data` is the
+    project's data set.
+    """
     spec = layers.get(node.kind)
     shape = analysis.shapes.get(node.id)
     cost = analysis.costs.nodes.get(node.id)
@@ -123,7 +131,7 @@ def node_facts(
         category=spec.category if spec else "",
         count=count,
         shape=shape_text(shape) if shape else "",
-        severity=problems[0].severity if problems else "",
+        severity=next((p.severity for p in problems if not p.is_next), ""),
         problems=problems,
         is_known=spec is not None,
         is_open_above=spec is not None and len(graph.edges_into(node.id)) < spec.min_inputs,
@@ -131,6 +139,7 @@ def node_facts(
         is_named=is_named,
         training=node.training,
         group=node.group,
+        data=data if spec is not None and spec.role is Role.INPUT else "",
     )
 
 

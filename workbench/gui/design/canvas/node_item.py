@@ -29,6 +29,8 @@ _FAR_MARK_PX = 5.0
 """Radius on the screen of the mark of a problem, seen from far away."""
 _BADGE = 16.0
 _SHAPE_AWAY = 12.0
+_DATA_PX = 132.0
+"""Widest name of the data set on the card of Input."""
 _SHAPE_TOP = 9.0
 _SHAPE_HEIGHT = 18.0
 
@@ -90,6 +92,15 @@ class NodeItem(CanvasItem):
         width = self._look.shape_ink.metrics.horizontalAdvance(self.facts.shape) + 1
         away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
         return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
+
+    def data_place(self) -> QRectF:
+        """Where the name of the data set is written, from the corner; empty without one."""
+        if not self.facts.data:
+            return QRectF()
+        ink = self._look.link_ink
+        name = ink.elided_name(self.facts.data, _DATA_PX)
+        width = ink.metrics.horizontalAdvance(name) + 1
+        return QRectF(NODE_WIDTH - PADDING + 4 - width, 8, width, 20)
 
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Caching pays only where texts are drawn."""
@@ -198,6 +209,10 @@ class NodeItem(CanvasItem):
         if facts.training != "always":
             look.draw_training_mark(painter, QPointF(right - 6, top + 10), facts.training)
             right -= 20
+        if facts.data:
+            place = self.data_place()
+            look.link_ink.draw(painter, place, look.link_ink.elided_name(facts.data, _DATA_PX))
+            right = place.left() - 10
         if facts.count:
             width = look.count_ink.metrics.horizontalAdvance(facts.count)
             place = QRectF(right - width - 1, top, width + 1, 20)

@@ -20,6 +20,8 @@ _PADDING = 12.0
 _BUTTON_HEIGHT = 28.0
 _BUTTON_PAD = 11.0
 _BUTTON_GAP = 6.0
+_CLOSE = 20.0
+"""Side of the close button, in the upper right corner."""
 _READABLE = 0.8
 """Below this zoom the card no longer shrinks with the canvas."""
 _CENTERED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter)
@@ -35,6 +37,7 @@ class ProblemCard(CanvasItem):
 
     LEVEL = 4.0
     _hovered = Shown[int | None](None)
+    _is_close_hovered = Shown(False)
 
     def __init__(self, problem: Problem, fixes: Sequence[Fix], look: CanvasStyle) -> None:
         super().__init__(look)
@@ -51,9 +54,10 @@ class ProblemCard(CanvasItem):
     def _lay_out_texts(self) -> tuple[QRectF, QRectF]:
         width = CARD_WIDTH - 2 * _PADDING
         room = QRectF(0, 0, width, 4000)
-        title = self._look.title_ink.metrics.boundingRect(room, _WRAP, self.problem.title)
+        narrow = QRectF(0, 0, width - _CLOSE, 4000)
+        title = self._look.title_ink.metrics.boundingRect(narrow, _WRAP, self.problem.title)
         body = self._look.body_ink.metrics.boundingRect(room, _WRAP, self._message)
-        title_place = QRectF(_PADDING, _PADDING - 2, width, title.height() + 1)
+        title_place = QRectF(_PADDING, _PADDING - 2, narrow.width(), title.height() + 1)
         body_place = QRectF(_PADDING, title_place.bottom() + 4, width, body.height() + 1)
         return title_place, body_place
 
@@ -113,6 +117,14 @@ class ProblemCard(CanvasItem):
         """Where the buttons of the fixes are, from the card's corner."""
         return list(self._buttons)
 
+    def close_place(self) -> QRectF:
+        """Where the close button is, from the card's corner."""
+        return QRectF(CARD_WIDTH - _CLOSE - 6, 6, _CLOSE, _CLOSE)
+
+    def is_close_at(self, scene_point: QPointF) -> bool:
+        """Whether the close button is under a point."""
+        return self.close_place().contains(self.mapFromScene(scene_point))
+
     def fix_at(self, scene_point: QPointF) -> Fix | None:
         """The fix whose button is under a point."""
         index = self._button_at(scene_point)
@@ -121,7 +133,8 @@ class ProblemCard(CanvasItem):
     def hover(self, scene_point: QPointF) -> bool:
         """Lights the button under the pointer; True when there is one."""
         self._hovered = self._button_at(scene_point)
-        return self._hovered is not None
+        self._is_close_hovered = self.is_close_at(scene_point)
+        return self._hovered is not None or self._is_close_hovered
 
     def _button_at(self, scene_point: QPointF) -> int | None:
         point = self.mapFromScene(scene_point)
@@ -143,8 +156,20 @@ class ProblemCard(CanvasItem):
         title_ink = TextStyle(look.title_ink.font, pen.color())
         title_ink.draw(painter, title, self.problem.title, _WRAP)
         look.body_ink.draw(painter, body, self._message, _WRAP)
+        self._paint_close(painter)
         for index in range(len(self._buttons)):
             self._paint_button(painter, index)
+
+    def _paint_close(self, painter: QPainter) -> None:
+        look, place = self._look, self.close_place()
+        if self._is_close_hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(look.hover)
+            painter.drawRoundedRect(place, 4, 4)
+        painter.setPen(look.chevron_pen)
+        cross = place.adjusted(6, 6, -6, -6)
+        painter.drawLine(cross.topLeft(), cross.bottomRight())
+        painter.drawLine(cross.topRight(), cross.bottomLeft())
 
     def is_primary(self, index: int) -> bool:
         """Whether the button of a fix is filled."""

@@ -8,10 +8,11 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.problems import Problem
+from workbench.core.network.layout import GAP, NODE_HEIGHT
 from workbench.core.network.routing import Box
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.card_place import Room
-from workbench.gui.design.canvas.mentions import Mentions, problem_to_show
+from workbench.gui.design.canvas.mentions import Attention, Mentions
 from workbench.gui.design.canvas.node_facts import NodeFacts
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
@@ -38,6 +39,8 @@ class ProblemScene(QGraphicsScene):
         self.find_room: Callable[[], Room | None] = lambda: None
         self.mentions = Mentions()
         self.content: QRectF | None = None
+        self.attention = Attention()
+        self._is_card_held = False
         self._looked_at: Problem | None = None
 
     def facts_of(self, node_id: str) -> NodeFacts:
@@ -55,7 +58,23 @@ class ProblemScene(QGraphicsScene):
     def shown_problem(self) -> Problem | None:
         """The problem that has a card now; None for no problem of a node."""
         shown, selected = self.document.shown, self.selected_ids()
-        return problem_to_show(self.document.analysis, shown, self.nodes, selected)
+        return self.attention.problem_to_show(self.document.analysis, shown, self.nodes, selected)
+
+    def open_card(self, problem: Problem) -> None:
+        """Shows the card of a problem, which was asked for."""
+        self.attention.open(problem)
+        self.settle_card()
+
+    def close_card(self) -> None:
+        """Takes the card away, until one is asked for or another problem comes."""
+        self.attention.close(self.document.analysis.problems)
+        self.settle_card()
+
+    def hold_card(self, *, is_held: bool) -> None:
+        """Hides the card while something is dragged: it may lie where that is to be dropped."""
+        self._is_card_held = is_held
+        if self.card is not None:
+            self.card.setVisible(not is_held)
 
     def card_of(self, problem: Problem) -> str:
         """The card that a problem is shown at: that of its layer, or of the layer's group."""
@@ -86,15 +105,23 @@ class ProblemScene(QGraphicsScene):
             self.remove_card()
         if self.card is None and problem is not None and fixes is not None:
             self.card = ProblemCard(problem, fixes, self.look)
+            self.card.setVisible(not self._is_card_held)
             self.addItem(self.card)
         elif self.card is not None and problem is not None:
-            self.card.problem = problem  # reads the same
+            self.card.problem, self.card.fixes = problem, fixes or ()  # they read the same
         self._show_names()
         if self.card is not None:
             boxes = self.boxes()
             room = None if anywhere else self.find_room()
-            self.card.place(boxes[self.card_of(self.card.problem)], list(boxes.values()), room)
+            own = boxes[self.card_of(self.card.problem)]
+            self.card.place(own, [*boxes.values(), *self._drop_places()], room)
             self._mark()
+
+    def _drop_places(self) -> list[Box]:
+        """Where the next layers go: below the open ends."""
+        ends = (item.box for item in self.nodes.values() if item.facts.is_open_below)
+        below = NODE_HEIGHT + 2 * GAP
+        return [Box(e.left, e.bottom, e.right, e.bottom + below) for e in ends]
 
     def look_at(self, problem: Problem | None) -> None:
         """Marks the layers that a problem names; None: that of the selected layer."""

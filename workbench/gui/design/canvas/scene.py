@@ -26,6 +26,7 @@ from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.blocks.card import GroupItem
 from workbench.gui.design.canvas.blocks.scene import BlockScene
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.mentions import Attention
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.style import CanvasStyle
@@ -69,6 +70,7 @@ class GraphScene(BlockScene):
         """Rebuilds all items from the document."""
         with self.batch():
             self.remove_card()
+            self.attention = Attention()
             for item in (*self.nodes.values(), *self.edges.values()):
                 self.removeItem(item)
             self.nodes.clear()
@@ -82,6 +84,7 @@ class GraphScene(BlockScene):
 
     def _on_graph_changed(self, change: GraphDiff) -> None:
         self.look_at(None)
+        self.attention.begin()
         self.graph_changed.emit()
         with self.batch():
             for edge in change.removed_edges:
@@ -161,7 +164,15 @@ class GraphScene(BlockScene):
         if known is None or known[0] is not node:
             known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
         is_named = node_id in self.mentions.named
-        return node_facts(node, graph, self.layers, analysis, words=known[1], is_named=is_named)
+        return node_facts(
+            node,
+            graph,
+            self.layers,
+            analysis,
+            words=known[1],
+            is_named=is_named,
+            data=self.document.data_title,
+        )
 
     def _refresh_facts(self, without: Collection[str] = ()) -> None:
         known = frozenset(without)
@@ -239,6 +250,11 @@ class GraphScene(BlockScene):
     def name(self, node_id: str) -> str:
         """The name of a node, as its card shows it."""
         return self.nodes[node_id].facts.name
+
+    def is_data_at(self, point: QPointF) -> bool:
+        """Whether the name of the data set, on the card of Input, is under a scene point."""
+        item = self.node_at(point)
+        return item is not None and item.data_place().translated(item.pos()).contains(point)
 
     def node_at(self, point: QPointF, margin: float = 0.0, *, without: str = "") -> NodeItem | None:
         """The topmost card, but of one node, under a scene point."""

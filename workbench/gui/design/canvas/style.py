@@ -29,6 +29,7 @@ PORT_RADIUS = 4.5
 _MARK_RADIUS = 6.0
 _MARK_ROOM = 17.0
 _PART_GAP = 12.0
+_LEAST_WORDS = 40.0
 
 Part = tuple[Training, str]
 """Words, and when what they are about learns: "always" for words without a mark."""
@@ -125,8 +126,9 @@ class CanvasStyle:
         self.bad_pen = QPen(self.bad, 1.2)
         self.bad_line_pen = QPen(self.bad, 2.4)
         self.warning_pen = QPen(self.warning, 1.2)
-        self.marked_pen = QPen(self.warning, 2.4)
-        self.far_marked_pen = QPen(self.warning, 2.4)
+        # A layer that a text names is no layer with a problem: not in the color of warnings.
+        self.marked_pen = QPen(self.dim, 1.6, Qt.PenStyle.DotLine)
+        self.far_marked_pen = QPen(self.dim, 2.4, Qt.PenStyle.DotLine)
         self.far_marked_pen.setCosmetic(True)
         self.placeholder_pen = QPen(self.faint, 1, Qt.PenStyle.DashLine)
         self.frame_pen = QPen(self.faint, 1)
@@ -140,6 +142,7 @@ class CanvasStyle:
         font = self.theme.font
         self.title_ink = TextStyle(font(13, weight=600), self.text)
         self.words_ink = TextStyle(font(12), self.dim)
+        self.link_ink = TextStyle(font(12), self.accent)
         self.count_ink = TextStyle(font(12, tabular=True), self.dim)
         self.shape_ink = TextStyle(font(11, tabular=True), self.dim)
         self.body_ink = TextStyle(font(12), self.text)
@@ -230,6 +233,9 @@ class CanvasStyle:
                 self.draw_training_mark(painter, QPointF(left + 6, place.center().y()), training)
                 left += _MARK_ROOM
             room = QRectF(left, place.top(), max(0.0, place.right() - left), place.height())
+            needed = self.words_ink.metrics.horizontalAdvance(text)
+            if needed > room.width() < _LEAST_WORDS:
+                return  # one letter and dots would say nothing
             shown = self.words_ink.elided(text, room.width())
             self.words_ink.draw(painter, room, shown)
             left += self.words_ink.metrics.horizontalAdvance(text) + _PART_GAP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -30,6 +30,9 @@ from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.walking import ARROWS, next_node
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.kit.labels import plain_tip
+
+_DWELL_MS = 350
+"""So long the pointer rests on a layer before its problem is shown: passing over is no question."""
 
 NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
@@ -71,6 +74,10 @@ class GraphView(ZoomView):
         self._is_space_held = False
         self._current: str | None = None
         self._scroller = EdgeScroller(self, self._on_scrolled)
+        self._dwell = QTimer(self)
+        self._dwell.setSingleShot(True)
+        self._dwell.setInterval(_DWELL_MS)
+        self._dwell.timeout.connect(self._on_dwelt)
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Network canvas")
@@ -94,6 +101,8 @@ class GraphView(ZoomView):
     def move_gesture(self, pointer: Pointer) -> None:
         """The pointer of the gesture that is going on is somewhere else."""
         if self._gesture is not None:
+            if self._gesture.hides_card:
+                self.graph_scene.hold_card(is_held=True)
             self._gesture.move(pointer)
             self._follow(pointer)
 
@@ -125,6 +134,7 @@ class GraphView(ZoomView):
 
     def _let_go(self) -> Gesture | None:
         gesture, self._gesture = self._gesture, None
+        self.graph_scene.hold_card(is_held=False)
         if gesture is not None:
             gesture.clear()
         self._button = Qt.MouseButton.NoButton
@@ -240,7 +250,8 @@ class GraphView(ZoomView):
         scene.look_at(None if card is None else card.problem)
         is_on_fix = scene.card is not None and scene.card.hover(pointer.scene)
         is_on_fix = is_on_fix and scene.card is not None and scene.card.isVisible()
-        if is_on_fix or (card is None and scene.group_button_at(pointer.scene)):
+        is_link = scene.is_data_at(pointer.scene) or bool(scene.group_button_at(pointer.scene))
+        if is_on_fix or (card is None and is_link and item is None):
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif item is not None:
             self.viewport().setCursor(Qt.CursorShape.CrossCursor)
@@ -252,8 +263,19 @@ class GraphView(ZoomView):
             if self._hovered is not None and self._hovered.scene() is self.graph_scene:
                 self._hovered.is_hovered = False
             self._hovered = item
+            self._dwell.stop()
             if item is not None:
                 item.is_hovered = True
+                self._dwell.start()
+
+    def _on_dwelt(self) -> None:
+        """The pointer rests on a layer: the card of its worst problem opens, but no hint."""
+        item = self._hovered
+        if item is None or self._gesture is not None or not item.facts.problems:
+            return
+        problem = item.facts.problems[0]
+        if problem.severity != "hint":
+            self.graph_scene.open_card(problem)
 
     def _show_cursor(self) -> None:
         open_hand = Qt.CursorShape.OpenHandCursor
@@ -352,6 +374,14 @@ class GraphView(ZoomView):
         self.finish(self._at(event))
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
+    def _tip_place(self, point: QPointF, place: QPoint) -> QPoint:
+        """Beside a card at a scene point: over it, the tip would take the press on a port."""
+        item = self.graph_scene.node_at(point)
+        if item is None:
+            return place
+        corner = self.mapFromScene(item.card_rect().topRight()) + QPoint(round(PORT_REACH), 0)
+        return self.viewport().mapToGlobal(corner)
+
     @property
     def _is_dropping(self) -> bool:
         return self._drop is not None and self._gesture is self._drop
@@ -361,9 +391,11 @@ class GraphView(ZoomView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self.graph_scene.tooltip_at(self.mapToScene(event.pos()))
+            point = self.mapToScene(event.pos())
+            text = self.graph_scene.tooltip_at(point)
             if text and self._gesture is None:
-                QToolTip.showText(event.globalPos(), plain_tip(text), self.viewport())
+                place = self._tip_place(point, event.globalPos())
+                QToolTip.showText(place, plain_tip(text), self.viewport())
             else:
                 QToolTip.hideText()
             return True

@@ -27,6 +27,8 @@ from workbench.gui.kit.labels import plain_label
 
 MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
+_TINY = 0.001
+"""A view that has no size yet."""
 _READABLE = 0.75
 _MARGIN = 24.0
 _CARD_EDGE = 8
@@ -67,12 +69,14 @@ class ZoomView(QGraphicsView):
         search_asked(QPointF, str): A layer is to be searched for this scene point, to
             come after this node ("" for none).
         group_toggled(str): The group of this name is to be opened, or folded.
+        data_asked(): The data set is to be looked at, or changed.
     """
 
     zoom_changed = Signal(float)
     view_changed = Signal()
     search_asked = Signal(QPointF, str)
     group_toggled = Signal(str)
+    data_asked = Signal()
 
     def __init__(self, scene: GraphScene) -> None:
         super().__init__(scene)
@@ -184,7 +188,7 @@ class ZoomView(QGraphicsView):
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
         """Zooms; the scene point under `anchor` (view pixels) stays where it is."""
-        zoom = max(MIN_ZOOM, min(MAX_ZOOM, zoom))
+        zoom = max(self._least_zoom(), min(MAX_ZOOM, zoom))
         if zoom == self._zoom:
             return
         fixed = anchor if anchor is not None else QPointF(self.viewport().rect().center())
@@ -196,6 +200,11 @@ class ZoomView(QGraphicsView):
         self._scroll_by(QPointF(self.mapFromScene(scene_point)) - fixed)
         self.zoom_changed.emit(zoom)
         self.view_changed.emit()
+
+    def _least_zoom(self) -> float:
+        """The usual one, or that at which all of a large network is seen."""
+        content = self.graph_scene.content_rect()
+        return MIN_ZOOM if content.isEmpty() else min(MIN_ZOOM, self._fitting_zoom(content))
 
     def zoom_in(self) -> None:
         """One step nearer, at the middle."""
@@ -282,7 +291,8 @@ class ZoomView(QGraphicsView):
     def _fitting_zoom(self, content: QRectF) -> float:
         room = self.viewport().rect().adjusted(0, 0, 0, -_BOTTOM_BAR)
         grown = content.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
-        return min(1.0, room.width() / grown.width(), room.height() / grown.height())
+        fitting = min(room.width() / grown.width(), room.height() / grown.height())
+        return max(_TINY, min(1.0, fitting))
 
     def _scroll_by(self, delta: QPointF) -> None:
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()

@@ -7,10 +7,12 @@ there, a port before a card. Which of the two it is shows only when the pointer 
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication
 
 from workbench.core.checks.problems import Fix
 from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture
+from workbench.gui.design.canvas.scene import distance
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.drag_connection import DragConnection, click_edge
 from workbench.gui.design.gestures.move_nodes import MoveNodes
@@ -33,7 +35,7 @@ def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
     if drag is not None:
         return drag
     if item is not None:
-        return MoveNodes(view, item)
+        return PressInput(view, item) if scene.is_data_at(point) else MoveNodes(view, item)
     frame = scene.frame_at(point)
     if frame is not None:
         ids = scene.shown.full.groups[frame.name]
@@ -70,6 +72,20 @@ class PressEdge(Gesture):
         click_edge(self.scene, self._item.edge, pointer)
 
 
+class PressInput(MoveNodes):
+    """A click on the name of the data set leads to it; a drag moves the card."""
+
+    def start(self, pointer: Pointer) -> None:
+        self._at_press = pointer.view
+        super().start(pointer)
+
+    def end(self, pointer: Pointer) -> None:
+        super().end(pointer)
+        is_click = distance(pointer.view, self._at_press) < QApplication.startDragDistance()
+        if is_click and self.scene.is_data_at(pointer.scene):
+            self.view.data_asked.emit()
+
+
 class PressGroupButton(Gesture):
     """A click on the button of a group folds or opens it, when the pointer is still on it."""
 
@@ -85,16 +101,25 @@ class PressGroupButton(Gesture):
 
 
 class PressFix(Gesture):
-    """A click on a fix button; it counts when the pointer is still on it at the end."""
+    """A click on a fix button, or on the close button of the card; it counts when the pointer is
+    still on it at the end.
+    """
 
     cursor = Qt.CursorShape.PointingHandCursor
     scrolls_at_edge = False
+    hides_card = False
 
     def start(self, pointer: Pointer) -> None:
         self._fix = self._fix_at(pointer)
+        self._is_closing = self._is_close_at(pointer)
+
+    def _is_close_at(self, pointer: Pointer) -> bool:
+        return self.scene.card is not None and self.scene.card.is_close_at(pointer.scene)
 
     def end(self, pointer: Pointer) -> None:
-        if self._fix is not None and self._fix_at(pointer) == self._fix:
+        if self._is_closing and self._is_close_at(pointer):
+            self.scene.close_card()
+        elif self._fix is not None and self._fix_at(pointer) == self._fix:
             self.document.apply_fix(self._fix)
 
     def _fix_at(self, pointer: Pointer) -> Fix | None:

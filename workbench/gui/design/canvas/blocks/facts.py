@@ -68,7 +68,7 @@ class GroupFacts(NodeFacts):
         lines.append(f"Input {inputs}" if inputs else "")
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
-        lines += [f"{p.title}: {p.message}" for p in self.problems]
+        lines += [f"{p.title}: {p.message}" for p in self.problems if p.severity == "hint"]
         return "\n".join(line for line in lines if line)
 
 
@@ -91,7 +91,7 @@ def group_facts(
         words=_shapes_words(entering, shape),
         count=f"{total:,}" if total else "",
         shape=shape_text(shape) if shape else "",
-        severity=problems[0].severity if problems else "",
+        severity=next((p.severity for p in problems if not p.is_next), ""),
         problems=problems,
         is_open_below=not _leaves(graph, last, inside),
         is_open_above=_waits(graph, ids[0], layers),
