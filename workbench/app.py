@@ -8,8 +8,6 @@ TensorFlow is never imported here: trainings and classification are other proces
 from __future__ import annotations
 
 import gc
-import os
-import sys
 
 from workbench.qt_guard import guard_none
 
@@ -18,14 +16,12 @@ guard_none()
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication
 
-from workbench.assets import icon_path
 from workbench.client.run_library import RunLibrary
 from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
+from workbench.first_frame import FirstFrame, make_application
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.open_findings import OpenFindings
 from workbench.gui.common.project_runs import ProjectRuns
@@ -38,32 +34,26 @@ from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
 from workbench.gui.shell.ready_keeper import ReadyKeeper
 from workbench.layers import all_layers
-from workbench.runs.home import APP_NAME, data_home, runs_home
+from workbench.runs.home import data_home, runs_home
 from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
-from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
 from workbench.settings.options.offers_recovery import SPEC as OFFERS_RECOVERY
 from workbench.settings.options.theme import SPEC as THEME
 from workbench.settings.schema import Settings
-from workbench.settings.settings_file import read_settings
 from workbench.settings.store import SettingsStore
 from workbench.targets import all_targets
 
-DESKTOP_ID = "org.modelworkbench.Workbench"
 
-
-def run_window(project_path: str | None = None) -> int:
+def run_window(project_path: str | None = None, frame: FirstFrame | None = None) -> int:
     """Opens the window, with a project or the welcome page, until it is closed.
+
+    Args:
+        project_path: The project; None for the welcome page.
+        frame: What is shown until then; closed here.
 
     Returns:
         The exit code for the process.
     """
-    _scale_display()
-    app = QApplication.instance() or QApplication(sys.argv[:1])
-    assert isinstance(app, QApplication)  # noqa: S101 - no other kind is ever made
-    app.setApplicationName(APP_NAME)
-    app.setApplicationDisplayName("")  # titles name the application themselves
-    app.setDesktopFileName(DESKTOP_ID)
-    app.setWindowIcon(QIcon(str(icon_path("app"))))
+    app = make_application()
     faults = Faults(data_home() / "logs")
     faults.install()
     context = make_context(data_home(), app)
@@ -81,6 +71,8 @@ def run_window(project_path: str | None = None) -> int:
     _follow_autosave(context.settings, recovery)
     keeper = keep_trainer_ready(window)
     window.show()
+    if frame is not None:
+        frame.close()
     QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path, faults))
     code = app.exec()
     keeper.close()
@@ -88,13 +80,6 @@ def run_window(project_path: str | None = None) -> int:
     close_context(context)
     faults.uninstall()
     return code
-
-
-def _scale_display() -> None:
-    """Qt reads the factor when the application is made; one that is set outside counts more."""
-    scale = int(read_settings(data_home()).get(DISPLAY_SCALE)) / 100
-    if scale != 1:
-        os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
 
 
 def _follow_autosave(settings: SettingsStore, recovery: RecoveryController) -> None:

@@ -42,11 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_without_display()
     refuse_without_libraries()
     gc.disable()  # searching for garbage takes a tenth of the time that the import takes
-    # Late, so that commands for the terminal never load Qt.
+    # Late, so that commands for the terminal never load Qt; the frame before all the rest.
+    from workbench.first_frame import FirstFrame, make_application  # noqa: PLC0415
+
+    make_application()
+    frame = FirstFrame()
+    frame.show_now()
     from workbench.app import run_window  # noqa: PLC0415
 
     gc.enable()
-    return run_window(arguments.project)
+    return run_window(arguments.project, frame)
 
 
 def _refuse_without_display() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
+from workbench.core.storage.file_tail import without_noise
 from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
 from workbench.protocol.service_call import FINAL_ANSWERS, STOP_SECONDS, check_hello, death_error
@@ -184,7 +185,7 @@ class ServiceProcess(QObject):
         self._on_log()
         crashed = status == QProcess.ExitStatus.CrashExit
         code = -exit_code if crashed else exit_code
-        self._die(death_error(code, "\n".join(self._last_lines)))
+        self._die(death_error(code, "\n".join(without_noise(self._last_lines))))
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart and self._process is not None:

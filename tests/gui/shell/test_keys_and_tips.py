@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from workbench.gui.files import controller
+from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.messages import Answer
+from workbench.gui.shell import action_handlers
 from workbench.gui.views import project_views
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -140,3 +144,21 @@ def test_every_figure_of_the_status_line_has_a_tooltip(active):
         assert name.toolTip() == value.toolTip() != ""
     tip = active.status._values["Parameters"][0].toolTip()
     assert "1,676,912 trainable, 70 non-trainable." in tip
+
+
+def test_the_sheet_of_shortcuts_has_the_words_of_the_action_not_of_the_moment(window):
+    stop = window.actions_by_key["stop_run"]
+    stop.setText("Stopping…")
+    rows = dict(next(rows for title, rows in groups_of(window.menus.listed()) if title == "Run"))
+    assert rows["Shift+F5"] == "Stop"
+
+
+def test_another_window_is_a_process_of_its_own(window, monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        action_handlers.QProcess,
+        "startDetached",
+        lambda program, arguments: [started.append((program, arguments)), (True, 1)][1],
+    )
+    window.actions_by_key["new_window"].trigger()
+    assert started == [(sys.executable, ["-P", "-m", "workbench", "gui"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -20,8 +21,8 @@ from workbench.settings.store import SettingsStore
 ROOT = Path(__file__).resolve().parents[3]
 
 SHOW_SCALE = """
-from workbench import app
-app._scale_display()
+from workbench import first_frame
+first_frame.scale_display()
 from PySide6.QtWidgets import QApplication
 print(QApplication([]).primaryScreen().devicePixelRatio())
 """
@@ -66,3 +67,31 @@ def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, contex
     start, _, end = line.placeholderText().partition("…")
     assert line.hint.startswith(start)
     assert line.hint.endswith(end)
+
+
+SHOW_FRAME = """
+import json, sys
+from workbench.first_frame import FirstFrame, make_application
+app = make_application()
+frame = FirstFrame()
+frame.show_now()
+loaded = [name for name in sys.modules if name.startswith("workbench.gui")]
+image = frame.grab().toImage()
+seen = [frame.isVisible(), image.pixelColor(20, 20).lightness() < 128]
+from workbench import app as program
+program.QTimer.singleShot(1500, app.quit)
+seen.append(program.run_window(None, frame))
+print(json.dumps([*seen, frame.isVisible(), "workbench.gui.shell.main_window" in loaded]))
+"""
+
+
+def test_a_frame_in_the_theme_is_shown_before_the_window_is_loaded(tmp_path):
+    store = SettingsStore(tmp_path)
+    store.change(theme="dark")
+    store.close()
+    environment = {**os.environ, "WORKBENCH_HOME": str(tmp_path)}
+    shown = subprocess.run(
+        [sys.executable, "-c", SHOW_FRAME],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(shown.stdout) == [True, True, 0, False, False]

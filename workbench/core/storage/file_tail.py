@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.core.storage.foreign_file import open_foreign
+
+_STAMP = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d+: )?"
+_CUDA = r"cu[A-Z]|CUDA|cuda|factory|computation_placer"
+_NOISE = re.compile(
+    rf"{_STAMP}(?:[IW](?:\d{{4}}| ).*|E(?:\d{{4}}| ).*(?:{_CUDA}).*)"
+    r"|WARNING: All log messages before absl.*|To enable the following instructions:.*"
+)
+"""What TensorFlow's libraries print at each start, as of plug-ins registered twice and of a CUDA
+that is not there: no reason why a process ended."""
 
 
 def tail_bytes(path: Path, max_bytes: int) -> bytes:
@@ -24,3 +34,8 @@ def tail_lines(path: Path, *, max_lines: int, max_bytes: int = 64 * 1024) -> tup
     text = tail_bytes(path, max_bytes).decode("utf-8", "replace")
     lines = (re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line) for line in text.splitlines())
     return tuple([line[:1000] for line in lines if line.strip()][-max_lines:])
+
+
+def without_noise(lines: Iterable[str]) -> tuple[str, ...]:
+    """The lines without what TensorFlow's libraries print at each start."""
+    return tuple(line for line in lines if not _NOISE.fullmatch(line))

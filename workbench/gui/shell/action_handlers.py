@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QProcess, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QMainWindow
 
@@ -95,6 +96,7 @@ class ActionHandlers:
             **{key: partial(parts.places.ask, key) for key in DIALOGS},
             **{key: partial(parts.help.show_page, page) for key, page in _HELP_PAGES.items()},
             "new": parts.files.new,
+            "new_window": self._new_window,
             "open": parts.files.ask_open,
             "save": parts.files.save,
             "save_as": parts.files.save_as,
@@ -127,6 +129,12 @@ class ActionHandlers:
             "open_log": lambda: self.open_path(str(data_home())),
             "about": parts.help.show_about,
         }
+
+    def _new_window(self) -> None:
+        """A window is a process of its own."""
+        arguments = ["-P", "-m", "workbench", "gui"]
+        if not QProcess.startDetached(sys.executable, arguments)[0]:
+            self._services.say("No other window was started: the system starts no process now.")
 
     def open_path(self, path: str) -> None:
         """Opens a folder in the file manager."""

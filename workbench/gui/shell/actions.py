@@ -79,6 +79,8 @@ def make_actions(owner: QWidget, theme: Theme, stack: QUndoStack) -> dict[str, Q
         action = QAction(spec.text, owner)
         action.setObjectName(f"action_{spec.key}")
         action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts])
+        # The text may be another at the moment: "Stopping…".
+        action.setIconText(spec.text.replace("&", "").rstrip("…"))
         action.setStatusTip(spec.tip)
         action.setCheckable(spec.is_checkable)
         action.setData(spec.icon)

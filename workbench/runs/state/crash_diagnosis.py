@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.core.storage.file_tail import tail_lines
+from workbench.core.storage.file_tail import tail_lines, without_noise
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.hardware.tpu_faults import fault_of
@@ -81,9 +81,9 @@ def suggestion_for(run: RunFolder) -> Suggestion | None:
 
 
 def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """The printed lines of the last of several trainers of a run."""
+    """The printed lines of the last of several trainers of a run that may tell why it ended."""
     marks = [number for number, line in enumerate(lines) if line == RESUMED_MARK]
-    return lines[marks[-1] + 1 :] if marks else lines
+    return without_noise(lines[marks[-1] + 1 :] if marks else lines)
 
 
 def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:

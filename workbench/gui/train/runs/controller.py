@@ -29,6 +29,7 @@ from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.projects import project_key
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.request import RunRequest
 from workbench.runs.state.longer import longer_training
@@ -181,7 +182,9 @@ class RunActions(QObject):
         if len(runs) > 2:
             CompareManyRuns(self._context.theme, runs, self._window).show()
             return
-        left, right = runs[0].path, (runs[1] if len(runs) > 1 else others[0]).path
+        # Of the same project where there is one: the newest of all may be of another.
+        own = [run for run in others if project_key(run) == project_key(runs[0])]
+        left, right = runs[0].path, (runs[1] if len(runs) > 1 else (own or others)[0]).path
         theme, all_runs = self._context.theme, self._library.runs
         CompareRuns(theme, all_runs, left, right, self._window).show()
 
