@@ -79,7 +79,6 @@ ALLOWED = {
     "pictures/dataset_bundle.py: _read_part": _LOOKED,
     "runs/log/confusion_history.py: _records": _LOOKED,
     "pictures/portable/decoding.py: read_file": "exported programs have its source; it looks first",
-    "datasets/_archives/reader.py: _frames": _ALONE,
     "worker/foreign/read_weights.py: _member": _ALONE,
     "hardware/tpu_host.py: _devices": _KERNEL,
     "hardware/tpu_host.py: _holder": _KERNEL,

@@ -36,7 +36,7 @@ from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.summary import summarise
 from workbench.runs.library.trash import TrashedRun, restore_run, trash_run, trashed_runs
-from workbench.runs.log.history import MetricHistory, UNSAVED
+from workbench.runs.log.history import UNSAVED, MetricHistory
 from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_of, outcome_words
 from workbench.runs.state.outside import place_text

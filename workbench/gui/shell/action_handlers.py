@@ -39,6 +39,7 @@ _HELP_PAGES = {
     "remote_help": "remote",
 }
 """Actions of the Help menu -> the pages they open."""
+_STEPS = {"next_view": 1, "previous_view": -1}
 _ASKED: dict[str, tuple[str, str] | tuple[str, str, bool | str]] = {
     "search": ("design", "search_asked"),
     "find": ("design", "find_asked"),
@@ -113,8 +114,7 @@ class ActionHandlers:
             "settings": parts.help.show_settings,
             **{key: partial(self._ask_view, *asked) for key, asked in _ASKED.items()},
             "next_panel": lambda: focus_next_panel(parts.views.currentWidget()),
-            "next_view": partial(self._step_view, 1),
-            "previous_view": partial(self._step_view, -1),
+            **{key: partial(self._step_view, by) for key, by in _STEPS.items()},
             "side_panels": lambda: parts.layouts.toggle_sides(parts.views.currentWidget()),
             "reset_layout": parts.layouts.reset,
             "full_screen": self._full_screen,
