@@ -19,7 +19,9 @@ from workbench.core.format import path_text
 _JOINERS = "\u200c\u200d"  # part of Persian words, of Indic letters and emoji
 _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "x": "", "u": "", "U": ""}
-_ESCAPED = re.compile(r"\\([nrt\\]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+_ESCAPED = re.compile(r"\\([nrt\\]|x[0-9a-f]{2}|u(?!dc[89a-f])[0-9a-f]{4}|U[0-9a-f]{8})")
+_BYTE = re.compile(r"\\udc[89a-f][0-9a-f]")
+"""A byte of a path that is no text, as `path_text` writes it; stands so in tables, too."""
 _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _MARKS = re.compile(r"[\\`*_{}\[\]<>()#|~&$!]")
 
@@ -120,10 +122,12 @@ def text_of_cell(cell: str) -> str:
 
 def _doubled(text: str) -> str:
     """With two backslashes for one that would be read back as an escape."""
-    ends = (*text[1:], "")
+    ends, paths = (*text[1:], ""), {found.start() for found in _BYTE.finditer(text)}
     return "".join(
-        c * 2 if c == "\\" and end and (end in _ESCAPES or not is_shown(end)) else c
-        for c, end in zip(text, ends, strict=False)
+        c * 2
+        if c == "\\" and n not in paths and end and (end in _ESCAPES or not is_shown(end))
+        else c
+        for n, (c, end) in enumerate(zip(text, ends, strict=False))
     )
 
 

@@ -5,6 +5,13 @@ from typing import Any, Dict, Iterator
 
 _LONGEST = 2000
 
+KEYS = (
+    "alive", "archive", "busy", "disk_full", "foreign_home", "internal", "member", "no_python",
+    "no_run", "no_venv", "not_started", "not_stored", "offset", "other_run", "pip", "request",
+    "silence", "sum", "system",
+)  # fmt: skip
+"""What a key of a fault may be: another one that comes over the line is none."""
+
 
 class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as an exception
     """An error that is shown to the user.

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import pytest
 import workbench.host
 from tests.remote.bridges import LOCAL, digest_before, local_line, send
 from workbench.errors import RemoteError
-from workbench.host import wire
+from workbench.host import faults, wire
 from workbench.remote.ssh.bridge import BOOTSTRAP, COMMAND, SOURCES, opening
 from workbench.remote.ssh.connection import Connection
 
@@ -195,7 +196,7 @@ def test_a_refusal_has_all_parts(line):
     assert caught.value.key == "no_run"
     assert not caught.value.is_passing
     assert "there" in caught.value.where
-    assert caught.value.fix
+    assert "that computer suggests: " in caught.value.received
 
 
 @pytest.mark.parametrize("verb", ["", "quit", "__init__"])
@@ -534,8 +535,22 @@ def test_a_failed_start_says_what_the_application_said(line, tmp_path):
     made_run(line, name="run-2", python=str(python))
     with pytest.raises(RemoteError) as caught:
         line.call("start", run="run-2", attempt=1)
-    assert (caught.value.what, caught.value.fix) == ("No room.", "Make it.")
-    assert "/code/" in caught.value.where
+    error = caught.value
+    assert error.what == "there: No room."
+    assert "/code/" in error.where
+    # Its advice is what it says, not what Workbench says.
+    assert "that computer suggests: Make it." in error.received
+    assert error.fix == ""
+
+
+def test_the_keys_of_faults_are_known():
+    sources = Path(faults.__file__).parent.glob("*.py")
+    used = {
+        key
+        for source in sources
+        for key in re.findall(r'Fault\(\s*"([a-z_]+)"', source.read_text(encoding="utf-8"))
+    }
+    assert used == {*faults.KEYS}
 
 
 def test_a_start_is_requested_once(line, home):

@@ -309,7 +309,7 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
         ("b", 16, 4),
     ]
     assert (answer.num_train, answer.num_test) == (24, 6)
-    assert (answer.shape, answer.typical_size) == ([4, 6, 3], [4, 6])
+    assert (answer.shape, answer.typical_size) == ([4, 6, 1], [4, 6])
     ((path, reason),) = answer.bad_files
     assert Path(path).name == "broken.jpg"
     assert reason

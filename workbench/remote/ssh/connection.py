@@ -23,9 +23,11 @@ from typing import Any, Self
 
 import msgspec
 
+from workbench.core.outside_text import one_line
 from workbench.errors import RemoteError, os_errors_as
 from workbench.host import wire
 from workbench.host.children import end_group
+from workbench.host.faults import KEYS
 from workbench.remote.ssh.bridge import opening
 from workbench.remote.ssh.command import ssh_argv
 from workbench.remote.ssh.faults import no_ssh, plain, words_of
@@ -351,13 +353,22 @@ class Connection:
         )
 
     def _refused(self, answer: Answer) -> RemoteError:
+        """What the other computer says it is: its words, not advice of ours."""
         error = answer.fields.get("error")
         values = error if isinstance(error, dict) else {}
         names = ("what", "key", "where", "received", "expected", "fix")
-        parts: dict[str, Any] = {name: plain(str(values.get(name, ""))) for name in names}
-        parts["where"] = " · ".join(filter(None, (self.name, parts["where"])))
-        what = parts.pop("what") or "The other computer refused without a reason."
-        return RemoteError(what, **parts)
+        said = {name: plain(str(values.get(name, ""))) for name in names}
+        if said["fix"]:
+            advice = f"that computer suggests: {one_line(said['fix'])}"
+            said["received"] = " · ".join(filter(None, (said["received"], advice)))
+        name, what = self.name or "The other computer", one_line(said["what"])
+        return RemoteError(
+            f"{name}: {what or 'refused without a reason.'}",
+            key=said["key"] if said["key"] in KEYS else "",
+            where=" · ".join(filter(None, (self.name, one_line(said["where"])))),
+            received=said["received"],
+            expected=one_line(said["expected"]),
+        )
 
 
 def _pipes(child: subprocess.Popen[bytes]) -> tuple[io.FileIO, io.FileIO, io.FileIO]:
