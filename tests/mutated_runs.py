@@ -23,7 +23,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.rival import rival_of
-from workbench.runs.log.coaching import advice_on, advice_text
+from workbench.runs.log.coaching import advice_lines, advice_on
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.notes import change_notes
 from workbench.runs.store.weights_file import write_arrays
@@ -114,7 +114,7 @@ def doors(home: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "compare back", lambda: compare_runs(other, changed).to_dict()
     yield (
         "coach",
-        lambda: list(map(advice_text, advice_on(changed, rival_of(changed.path, _listed(home))))),
+        lambda: list(map(advice_lines, advice_on(changed, rival_of(changed.path, _listed(home))))),
     )
     yield "report", lambda: page(compose(read_facts(changed)))
 

@@ -33,7 +33,8 @@ from workbench.runs.log.history import MetricHistory
 from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.store.run_weights import read_run_weights
+from workbench.runs.store.run_weights import checkpoint_room
+from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets
 
 Verdict = Literal["agree", "explained", "differ"]
@@ -254,7 +255,7 @@ def _differences(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> np.
 
 def _weights_apart(pair: Pair) -> tuple[str, float]:
     """The array that is furthest apart, and how far as a share of its largest value."""
-    left, right = (read_run_weights(run.path, run.model_card()) for run in pair)
+    left, right = (read_arrays(run.weights_path, max_bytes=checkpoint_room(run)) for run in pair)
     if left.keys() != right.keys():
         return "the names of the weights", math.inf
     worst = ("", 0.0)

@@ -9,14 +9,16 @@ does not travel with them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import hmac
 import os
 import secrets
 from pathlib import Path
 
+from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import REQUEST_BYTES, read_foreign
-from workbench.core.storage.own_file import make_private, open_own
+from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.hardware.cluster import CLUSTER_NAME, Cluster
@@ -130,15 +132,22 @@ def _read_key() -> bytes:
 
 
 def _make_key() -> bytes:
+    """Makes the key, under the lock of its file: another process may be faster. One that is not
+    whole, as a full disk leaves it, is replaced; SaveError.
+    """
     path = data_home() / KEY_NAME
     what, fix = "The queue cannot be used.", "Make the settings folder writable."
     with os_errors_as(SaveError, what, path, fix=fix):
         make_private(path.parent)
-        try:
-            descriptor = open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:  # another process was faster
-            return _read_key()
-        key = secrets.token_bytes(_KEY_BYTES)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(key)
+        descriptor = take_lock(path)
+        if descriptor is None:
+            raise TimeoutError(errno.ETIMEDOUT, "another process has locked it")
+        with os.fdopen(descriptor, "r+b") as file:
+            key = file.read(_KEY_BYTES + 1)
+            if len(key) != _KEY_BYTES:
+                key = secrets.token_bytes(_KEY_BYTES)
+                os.fchmod(descriptor, 0o600)
+                file.truncate(0)
+                file.seek(0)
+                file.write(key)
     return key

@@ -16,6 +16,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
 from tests.end2end.hands.own_pictures import Owner
+from tests.end2end.robot import center
 from tests.end2end.user import at_the_window
 from workbench.gui.shell.main_window import MainWindow
 
@@ -34,6 +35,10 @@ class Mender(Owner):
         self.robot.wait(lambda: self.window.views.current_key == "evaluate", "Evaluate")
         self.view = self.window.views.currentWidget()
         self.panel = self.view.panels["evaluate_images"]
+        chooser = self.view.chooser
+        self.robot.wait(lambda: chooser.path == run or chooser.offer.isVisible(), "the model")
+        if chooser.path != run:  # what is shown stays until another is chosen
+            self.robot.click(self.robot.at_rest(lambda: center(chooser.offer)))
 
         def is_shown() -> bool:
             known, found = self.view.state.known, self.panel.scored.found

@@ -284,7 +284,9 @@ def test_it_is_reached_from_the_inspector_and_from_the_data_view(window, context
     dialog = dialog_of(window)
     assert dialog.list.current().node_id == "n2"
     panel = window.show_view("data").panels["data_augmentation"]
-    assert panel.words.text() == "RandomFlip → RandomRotation → RandomContrast"
+    layers, elsewhere = panel.words.text().splitlines()
+    assert layers == "RandomFlip → RandomRotation → RandomContrast"
+    assert "in Train" in elsewhere
     qtbot.mouseClick(panel.open_button, LEFT)
     assert dialog_of(window) is dialog, "one at a time"
 

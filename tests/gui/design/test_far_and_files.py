@@ -93,7 +93,9 @@ def test_the_svg_holds_the_words(small, document) -> None:
 
 
 def test_a_long_network_fits_into_a_picture(panel, document, layers) -> None:
-    document.new(Project(graph=chain(layers, "input", *["relu"] * 299)))
+    graph = chain(layers, "input", *["relu"] * 299)
+    document.new(Project(graph=graph))
+    document.move({node: (0.0, 90.0 * place) for place, node in enumerate(graph.order)})
     image = QImage.fromData(png_bytes(panel.scene))
     assert image.height() == pytest.approx(16_000, abs=2)
 

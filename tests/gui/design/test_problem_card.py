@@ -154,6 +154,9 @@ def test_the_filled_button_joins_what_was_cut(panel, document, layers, hand, sel
     assert not document.graph.targets("n2")
     panel.scene.select(selected)
     here, other = ("n2", "n3") if selected == ["n2"] else ("n3", "n2")
+    if here == "n2":  # an open end may be meant to be built on: its remark has to be asked for
+        assert panel.scene.card.problem.node == "n3"
+        panel.show_problem(document.analysis.problems_by_node["n2"][0])
     assert panel.scene.card.problem.node == here
     assert blue(panel) == f"Connect to “{document.graph.nodes[other].name}”"
     click_fix(panel, hand, blue(panel))

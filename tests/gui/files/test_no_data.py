@@ -21,8 +21,9 @@ from workbench.templates import find_template, list_templates
 
 @pytest.fixture
 def folder(tmp_path):
+    """Images of as many classes as the network of `flowers` has outputs."""
     root = tmp_path / "pictures" / "flowers"
-    for name in ("daisy", "rose"):
+    for name in ("daisy", "dandelion", "rose", "sunflower", "tulip"):
         (root / name).mkdir(parents=True)
         write_png(root / name / "0.png", np.full((9, 9, 3), 9, np.uint8))
     return root

@@ -139,8 +139,12 @@ def test_a_second_model_that_fails_is_reported_in_the_panel(compared, ready):
     assert compared.panel.status.isVisible()
 
 
-def test_without_another_model_it_says_so(ready):
+def test_without_another_model_it_says_so(qtbot, ready, service):
     panel = ready.panels["classify_compare"]
+    assert not panel.isVisible()  # before the first picture there is nothing to compare
+    ready.classify(["/x/a.png"])
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
     panel.section.head.click()
     assert panel.status.text() == "There is no other trained model to compare with."
     assert not panel.box.isVisible()

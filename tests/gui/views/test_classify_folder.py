@@ -472,11 +472,14 @@ def test_on_a_full_disk_what_was_moved_is_known_and_can_be_taken_back(
     qtbot.waitUntil(lambda: "Not enough disk space" in sorted_photos.view.wait.text())
     assert str(sorted_photos.out / "cat" / "a.png") in files_of(results)
     assert str(photos / "b.png") in files_of(results)
-    monkeypatch.undo()
-    answer_with(monkeypatch, 0)
+    monkeypatch.setattr(carry_out, "_place", real)
+    questions = answer_with(monkeypatch, 0)
     assert results.undo_button.isVisible()
     results.undo_button.click()
     qtbot.waitUntil(lambda: sorted_photos.found(photos) == ALL)
+    what, more, _choices = questions[0]
+    assert what == "Put 1 image back?"
+    assert more == "What was changed since stays where it is."
 
 
 def test_only_the_images_shown_are_sorted_and_nothing_without_an_answer(

@@ -1,7 +1,11 @@
-"""The advice beside "Where the time goes" is followed: epochs get shorter by it."""
+"""The advice beside "Where the time goes" is followed: epochs get shorter by it.
+
+Compares measured times, which a busy computer turns: run by `prove.sh time_advice` alone.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from statistics import median
 
@@ -14,7 +18,13 @@ from workbench.core.projects.project import Choice
 from workbench.protocol.events import EpochFinished, TimeSpent
 from workbench.worker.step import time_spent
 
-pytestmark = pytest.mark.worker
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(
+        "WORKBENCH_TIMED_TESTS" not in os.environ,
+        reason="compares times: bash packaging/prove.sh time_advice",
+    ),
+]
 
 TURNED = [("random_rotation", {"factor": 0.3}), ("random_zoom", {"height_factor": 0.3})]
 EPOCHS = {"epochs": 6, "precision": "float32", "xla": "off"}

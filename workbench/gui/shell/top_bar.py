@@ -59,6 +59,7 @@ class TopBar(QToolBar):
         self.next.setObjectName("next_button")
         self.elsewhere = ElidedButton("", icon="chart", theme=context.theme)
         self.elsewhere.setObjectName("elsewhere_chip")
+        self.elsewhere.setAccessibleName("Run of another project")
         self.elsewhere.clicked.connect(self._on_elsewhere)
         self._ahead: RunSummary | None = None
         document = context.document
