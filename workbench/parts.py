@@ -189,7 +189,7 @@ CLASSIFY = Part(
     purpose="classifying without TensorFlow",
     modules=("onnxruntime",),
     packages=("onnxruntime",),
-    requirements=("onnxruntime>=1.20",),
+    requirements=("onnxruntime>=1.20,<1.29",),
 )
 LITERT = Part(
     key="litert",

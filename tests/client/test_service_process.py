@@ -82,7 +82,7 @@ def test_an_error_comes_back_in_words_and_the_worker_goes_on(qtbot, service, tmp
     qtbot.waitUntil(lambda: good.is_over, timeout=WAIT_MS)
     assert isinstance(bad.last, Failed)
     assert "nowhere" in bad.last.error.where
-    assert bad.last.error.kind == "DatasetError"
+    assert bad.last.error.kind == "DataNotFoundError"
     assert isinstance(good.last, DataDescription)
 
 

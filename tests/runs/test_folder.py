@@ -14,7 +14,7 @@ from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.library.find import find_model, open_run
-from workbench.runs.library.places import keep_place
+from workbench.runs.library.places import PLACES_NAME, keep_place
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
 from workbench.runs.state.outside import remember_outside
@@ -161,6 +161,7 @@ def test_runs_and_lists_of_files_are_for_this_user_alone(tmp_path, monkeypatch):
         os.umask(old)
     for folder in (tmp_path / "own", inside.path.parent, inside.path, outside.path):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
-    lists = [path for path in (tmp_path / "own").iterdir() if path.suffix == ".json"]
+    names = ("outside-runs.json", PLACES_NAME)
+    lists = [path for path in (tmp_path / "own").iterdir() if path.name in names]
     assert len(lists) == 2
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in lists)

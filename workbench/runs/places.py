@@ -76,13 +76,13 @@ def place_of(run: RunFolder) -> Choice:
 
 def places_of(run: RunFolder) -> tuple[Choice, ...]:
     """All that starting a run connects to: its target, or where it is on another computer, and its
-    data set. Errors as of `place_of`, RunError where the target is unknown.
+    data set. Errors as of `place_of`. A target that this version does not know connects nowhere.
 
     What its folder says of other machines (cluster.json) is not among it: that is used where it is
     sealed (`runs.seal`), and refused otherwise. Nor is link.json, which nothing connects by.
     """
     project = run.project()
-    if not is_remote(project.target):
+    if project.target.key not in all_targets() or not is_remote(project.target):
         return project.target, project.dataset
     found = (place_of(run), project.target, project.dataset)
     return tuple(one for number, one in enumerate(found) if one not in found[:number])

@@ -19,5 +19,5 @@ def test_deleted_runs_are_put_back(qtbot, window, home_trash, written):
     assert not any(run.path.exists() for run in runs)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not button.isVisible())
-    assert all(run.folder.request_path.is_file() for run in runs)
+    qtbot.waitUntil(lambda: all(run.folder.request_path.is_file() for run in runs))
     qtbot.waitUntil(lambda: len(library.runs) == 2)

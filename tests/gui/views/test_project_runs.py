@@ -215,19 +215,27 @@ def test_a_model_of_another_project_is_warned_of(qtbot, both, classify, context)
 
 
 def test_the_warning_of_another_project_is_whole_in_a_small_window(
-    qtbot, trained, open_library, classify, context
+    qtbot, trained, open_library, classify, service
 ):
     title = "Photographs of the orchard behind the house, second summer"
     other = trained(replace(FASHION, title=title))
     open_library()
-    context.document.restore(FLOWERS)
+    classify.state.context.document.restore(FLOWERS)
     classify.chooser.choose(other.path)
     classify.resize(*SMALL_PX)
+    classify.classify(["/one.png"])  # the card waits for a picture
+    _, answer = service.take(Classify)
+    scores = [Score(name=f"class {number}", probability=0.05) for number in range(20)]
+    with qtbot.waitSignal(classify.state.shown):
+        answer(cat("/one.png", label="class 0", scores=scores))
+        answer(Done(id=1))
     card = classify.panels["classify_result"]
     qtbot.waitUntil(lambda: classify.width() == SMALL_PX[0] and card.note.isVisible())
     assert card.note.text() == f"This model is of another project: {title}."
     qtbot.waitUntil(lambda: card.note.height() >= card.note.heightForWidth(card.note.width()))
-    assert card.message.geometry().bottom() < card.height(), "it pushes nothing out of the card"
+    assert len(card.bars.scores) == 20
+    assert card.classes.geometry().bottom() < card.height(), "it pushes nothing out of the card"
+    assert card.label.geometry().top() > card.note.geometry().bottom()
 
 
 def test_another_model_answers_all_pictures_again(qtbot, both, classify, context, service):

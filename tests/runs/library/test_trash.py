@@ -169,7 +169,9 @@ def test_of_two_of_a_name_the_last_deleted_comes_back(home_trash, tmp_path):
     path = tmp_path / "runs" / "same name"
     for title in ("first", "second"):
         trash_run(create_run(Project(title=title), path=path))
-    for info, day in zip(sorted((home_trash / "info").iterdir()), ("02", "01"), strict=True):
+    for info in (home_trash / "info").iterdir():
+        trashed = RunFolder(home_trash / "files" / info.name.removesuffix(".trashinfo"))
+        day = "02" if trashed.request().title == "first" else "01"
         lines = info.read_text().splitlines()[:2]
         info.write_text("\n".join([*lines, f"DeletionDate=2026-01-{day}T10:00:00"]))
     assert restore_path(path).request().title == "first"

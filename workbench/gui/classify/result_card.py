@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
+from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
@@ -116,6 +117,7 @@ class ResultCard(QFrame):
         self.install.installed.connect(self._classify_again)
         self.bars = ScoreBars(theme)
         self.classes = self.bars.in_scroll_area()
+        self.classes.setMinimumHeight(2 * ROW_PX)  # a note of several lines leaves less
         self._build()
         self.show_hint()
         self.bars.chosen.connect(state.class_chosen)
@@ -138,7 +140,7 @@ class ResultCard(QFrame):
             self.note,
             headline,
             Gap(6),
-            self.classes,
+            (self.classes, 100),
             self.message,
             row(self.install, STRETCH),
             STRETCH,
