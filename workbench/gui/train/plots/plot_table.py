@@ -76,12 +76,14 @@ def _places(run: RunTable, steps: Column) -> tuple[list[object], list[object]]:
     return images, seconds
 
 
-def _means(series: Series, index: int | None) -> tuple[str, str]:
+def _means(series: Series, index: int | None) -> tuple[float | str, float | str]:
     if index is None:
         return "", ""
     return _cell(series.epoch_train[index]), _cell(series.epoch_validation[index])
 
 
-def _cell(value: Any) -> str:
-    """The shortest text that reads back as this number of its own type."""
-    return str(value) if np.isfinite(value) else ""
+def _cell(value: Any) -> float | str:
+    """The number with the shortest text that reads back as this one of its own type; "" for none:
+    a text with a minus would be taken for a formula.
+    """
+    return float(str(value)) if np.isfinite(value) else ""
