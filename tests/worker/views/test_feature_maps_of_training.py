@@ -34,6 +34,9 @@ def test_the_maps_follow_the_saved_epochs_to_the_last_one(qtbot, context, small_
     layers = ("rescaling", {}), ("conv2d", {"filters": 4})
     project = small_project(*layers, **ENDLESS, learning_rate=1e-4)  # learns to the end
     library.start_run(project, title="Stripes")
+    # A run that goes on is used where that is chosen.
+    qtbot.waitUntil(lambda: view.empty._usable is not None, timeout=WAIT_MS)
+    view.empty.use_pressed.emit(view.empty._usable.path)
     view.classify([bright_picture(tmp_path)])
     # A checkpoint comes every few seconds, whatever the length of an epoch.
     qtbot.waitUntil(lambda: len({epoch for epoch, _, _ in seen}) > 2, timeout=WAIT_MS)
