@@ -55,6 +55,7 @@ def test_addresses_are_no_places(tmp_path):
 def test_a_damaged_record_is_none(tmp_path):
     keep_place_of(str(tmp_path / "old"), str(tmp_path))
     (record,) = data_home().glob("moved-data.json")
+    assert record.stat().st_mode & 0o777 == 0o600
     record.write_bytes(b"\xff{")
     assert place_now(str(tmp_path / "old")) == str(tmp_path / "old")
 

@@ -11,6 +11,7 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import RunError, SaveError
+from workbench.runs import control
 from workbench.runs.control import (
     clear_command,
     command_of,
@@ -37,8 +38,24 @@ def test_a_request_is_taken_once_and_no_command():
     assert command_of(run) == "stop"
 
 
+def test_a_stop_that_comes_while_a_request_is_taken_stays(monkeypatch):
+    run = create_run(Project())
+    request_skip(run)
+    opened = control.open_own
+
+    def stop_first(path, flags):
+        request_stop(run)
+        return opened(path, flags)
+
+    monkeypatch.setattr(control, "open_own", stop_first)
+    take_request(run)
+    assert command_of(run) == "stop"
+
+
 def test_another_folder_is_a_new_one(tmp_path):
     run = create_run(Project())
+    with pytest.raises(RunError, match="is in the run's own"):
+        request_save(run, run.path / "machines" / "copy")
     with pytest.raises(RunError, match="exists already"):
         request_save(run, tmp_path)
     request_save(run, tmp_path / "wörter und\tmehr")

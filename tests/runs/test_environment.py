@@ -35,6 +35,13 @@ def test_a_trainer_gives_the_next_one_the_users_environment():
     assert users_environment(second) == user
 
 
+@pytest.mark.parametrize("own", [{}, {"TMPDIR": "/scratch"}])
+def test_the_temporary_folder_of_a_trainer_is_not_that_of_the_next_one(own):
+    first = trainer_environment(Project(), {}, {"HOME": "/home/me", **own})
+    second = trainer_environment(Project(), {}, {**first, "TMPDIR": "/session"})
+    assert second == first
+
+
 def test_variables_of_others_stay_as_they_are():
     assert users_environment({"A": "1"}) == {"A": "1"}
     assert OUTER_VARIABLE in trainer_environment(Project(), {}, {"A": "1"})

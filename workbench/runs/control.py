@@ -40,6 +40,7 @@ _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
 }
 _REQUESTS: dict[bytes, Request] = {b"skip": "skip", b"again": "again", b"save": "save"}
 _MAX_BYTES = 8192
+_NOTHING = b"\0 \n"
 _MAX_SENDER_BYTES = 200
 _ROOM_BYTES = 4096
 """A block of the disk: a command that fits into it can be written on a full disk, too."""
@@ -80,14 +81,16 @@ def request_save(run: RunFolder, folder: Path) -> None:
     Raises:
         RunError: the folder is no new one.
     """
-    if folder.exists():
+    folder = folder.absolute()
+    is_inside = run.path.absolute() in folder.parents
+    if is_inside or folder.exists():
         raise RunError(
-            "This folder exists already.",
+            "This folder is in the run's own." if is_inside else "This folder exists already.",
             where=str(folder),
             expected="a new folder, which gets the weights with a copy of the run",
             fix="Choose another name.",
         )
-    _write(run, b"save " + os.fsencode(folder.absolute()) + b"\n")
+    _write(run, b"save " + os.fsencode(folder) + b"\n")
 
 
 def request_words(run: RunFolder) -> str:
@@ -161,13 +164,23 @@ def command_of(run: RunFolder) -> Command | None:
 
 def take_request(run: RunFolder) -> tuple[Request, Path] | None:
     """The last request, with the path that follows it; it is taken back. None without one."""
-    word, _, path = _command_text(run).partition(b" ")
-    request = _REQUESTS.get(word)
-    if request is None:
+    try:
+        file = open_own(run.control_path, os.O_RDWR)
+    except (OSError, LinkFoundError):
         return None
-    if not _overwrite(run, b""):
-        clear_command(run)
-    return request, Path(os.fsdecode(path))
+    try:
+        data = os.pread(file, _MAX_BYTES, 0)
+        word, _, path = data.strip(_NOTHING).partition(b" ")
+        request = _REQUESTS.get(word)
+        if request is None:
+            return None
+        # In the file that was read: a command that comes meanwhile has one of its own.
+        os.pwrite(file, bytes(len(data)), 0)
+        return request, Path(os.fsdecode(path))
+    except OSError:
+        return None
+    finally:
+        os.close(file)
 
 
 def mirror_command_of(run: RunFolder) -> MirrorCommand | None:
@@ -178,7 +191,7 @@ def mirror_command_of(run: RunFolder) -> MirrorCommand | None:
 def _command_text(run: RunFolder) -> bytes:
     try:
         with open_foreign(run.control_path) as file:
-            return file.read(_MAX_BYTES).strip(b"\0 \n")
+            return file.read(_MAX_BYTES).strip(_NOTHING)
     except OSError:
         return b""
 

@@ -98,7 +98,8 @@ def trainer_environment(
         "PYTHONUNBUFFERED": "1",
         **more,
     }
-    before = {name: users.get(name) for name in own}
+    # TMPDIR: of a trainer it names a folder that goes with it (`worker.process.session_folder`).
+    before = {name: users.get(name) for name in (*own, "TMPDIR")}
     return {**users, **own, OUTER_VARIABLE: json.dumps(before)}
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
 
+from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import make_private, refuse_link
 from workbench.errors import SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
@@ -20,6 +23,22 @@ def data_home() -> Path:
     """The folder of everything kept; $WORKBENCH_HOME replaces the user's data folder."""
     chosen = os.environ.get("WORKBENCH_HOME", "").strip()
     return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_data_path(APP_NAME)
+
+
+@contextlib.contextmanager
+def locked_record(name: str, what: str) -> Iterator[Path]:
+    """The path of a record in `data_home`, which no other process changes meanwhile; SaveError with
+    these words where the folder cannot be written.
+    """
+    path = data_home() / name
+    with os_errors_as(SaveError, what, path.parent, fix="Make the settings folder writable."):
+        make_private(path.parent)
+        lock = take_lock(path.with_suffix(".lock"))
+    try:
+        yield path
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
 def runs_home(settings: Settings | None = None) -> Path:

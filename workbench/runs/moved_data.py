@@ -9,7 +9,6 @@ is never another one.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -20,13 +19,11 @@ import msgspec
 
 from workbench.core.params import Param, PathParam, PathsParam
 from workbench.core.projects.project import Choice
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
 from workbench.datasets import all_datasets
-from workbench.errors import SaveError, os_errors_as
-from workbench.runs.home import data_home
+from workbench.runs.home import data_home, locked_record
 
-_NAME, _LOCK_NAME = "moved-data.json", "moved-data.lock"
+_NAME = "moved-data.json"
 _MOST = 1_000
 """Moves kept, the oldest go first."""
 _MOST_STEPS = 8
@@ -80,20 +77,11 @@ def params_now(params: tuple[Param, ...], values: Mapping[str, Any]) -> dict[str
 def keep_place_of(old: str, new: str) -> None:
     """What was at a path is at another one now: this user says so. Raises SaveError."""
     before, after = (os.path.abspath(os.path.expanduser(each)) for each in (old, new))  # noqa: PTH100, PTH111
-    home = data_home()
-    what, fix = "Where the images are could not be saved.", "Make the settings folder writable."
-    with os_errors_as(SaveError, what, home, fix=fix):
-        home.mkdir(parents=True, exist_ok=True)
-        lock = take_lock(home / _LOCK_NAME)
-    try:
+    with locked_record(_NAME, "Where the images are could not be saved.") as path:
         places = {key: value for key, value in _moves().items() if key not in {before, after}}
         places[before] = after
         kept = dict(list(places.items())[-_MOST:])
-        save_json(home / _NAME, _Moves(kept))
-    finally:
-        if lock is not None:
-            with contextlib.suppress(OSError):
-                os.close(lock)
+        save_json(path, _Moves(kept), is_private=True)
 
 
 def _step(path: str, moves: Mapping[str, str]) -> str:

@@ -13,27 +13,23 @@ a runs folder adds to it.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
-from workbench.core.storage.own_file import make_private
 from workbench.datasets import all_datasets
-from workbench.errors import RunError, SaveError, os_errors_as
+from workbench.errors import RunError
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
-from workbench.runs.home import data_home
+from workbench.runs.home import data_home, locked_record
 from workbench.runs.link import read_remote
 from workbench.targets import all_targets
 
-_NAME, _LOCK_NAME = "known-places.json", "known-places.lock"
+_NAME = "known-places.json"
+_NOT_SAVED = "The known addresses could not be saved."
 
 
 class _KnownPlaces(msgspec.Struct, frozen=True):
@@ -118,10 +114,10 @@ def remember(*targets: Choice) -> None:
     """A person has pressed or typed something that names the addresses; raises SaveError."""
     if is_known(*targets):
         return
-    with _locked() as home:
+    with locked_record(_NAME, _NOT_SAVED) as path:
         new = [one for target in targets for one in addresses_of(target)]
         known = dict.fromkeys([*_read(), *new])
-        save_json(home / _NAME, _KnownPlaces(list(known)), is_private=True)
+        save_json(path, _KnownPlaces(list(known)), is_private=True)
 
 
 def forget(address: str) -> bool:
@@ -130,25 +126,10 @@ def forget(address: str) -> bool:
     """
     if address not in _read():
         return False
-    with _locked() as home:
+    with locked_record(_NAME, _NOT_SAVED) as path:
         left = [known for known in _read() if known != address]
-        save_json(home / _NAME, _KnownPlaces(left), is_private=True)
+        save_json(path, _KnownPlaces(left), is_private=True)
     return True
-
-
-@contextlib.contextmanager
-def _locked() -> Iterator[Path]:
-    """The state folder, in which nobody else changes the record meanwhile; raises SaveError."""
-    home = data_home()
-    what, fix = "The known addresses could not be saved.", "Make the settings folder writable."
-    with os_errors_as(SaveError, what, home, fix=fix):
-        make_private(home)
-        lock = take_lock(home / _LOCK_NAME)
-    try:
-        yield home
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
 def _read() -> list[str]:

@@ -13,10 +13,17 @@ from tests.small_projects import network_on
 from tests.worker.conftest import Trainer
 from workbench.backbones import all_backbones, checked_file
 from workbench.core.projects.project import Choice, Project
+from workbench.core.storage.save import save_bytes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError
 from workbench.inference.load import load_onnx_runner
-from workbench.protocol.events import CheckpointKept, EpochFinished, PhaseChanged, RunFinished
+from workbench.protocol.events import (
+    CheckpointKept,
+    EpochFinished,
+    LogLine,
+    PhaseChanged,
+    RunFinished,
+)
 from workbench.runs.control import request_again, request_save, request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.history import UNSAVED
@@ -77,6 +84,14 @@ def wait_until_unsaved(training):
         training.wait_for(PhaseChanged, count=len(training.all(PhaseChanged)) + 1)
 
 
+def next_error(training):
+    """The next line of the log that is an error."""
+    count = len(training.all(LogLine))
+    while (line := training.wait_for(LogLine, count=count + 1)[count]).level != "error":
+        count += 1
+    return line
+
+
 def head_project(folder):
     """Two units on a frozen pretrained network of some megabytes."""
     images = np.random.default_rng(1).integers(0, 255, (40, 64, 64, 3), dtype=np.uint8)
@@ -127,6 +142,13 @@ def test_weights_without_room_are_held_until_they_are_saved_elsewhere(
         assert not training.run.has_model()
         with pytest.raises(RunError, match="exists already"):
             request_save(training.run, tmp_path)
+        mine = tmp_path / "made meanwhile"
+        mine.mkdir()
+        (mine / "letter").touch()
+        save_bytes(training.run.control_path, b"save " + os.fsencode(mine))
+        refused = next_error(training)
+        assert "could not be copied" in refused.text
+        assert [file.name for file in mine.iterdir()] == ["letter"]
         place = tmp_path / "saved"
         request_save(training.run, place)
         (finished,) = training.wait_for(RunFinished)

@@ -11,7 +11,8 @@ from workbench.alterations import SUITE_LEVELS, suite
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.protocol.events import Batch, LogLine
 from workbench.protocol.trained.robustness import MeasureRobustness
-from workbench.runs.control import request_stop
+from workbench.runs.control import request_skip, request_stop
+from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.store.robustness import read_robustness
 from workbench.worker.trainer import saved_test
@@ -63,6 +64,25 @@ def test_a_stop_does_not_wait_for_it(trainer, small_project):
     assert finished.test is not None
     assert any("robustness was not measured" in line.text for line in trained.all(LogLine))
     assert read_robustness(trained.run) is None
+
+
+def test_answers_that_are_not_kept_leave_the_test_and_what_follows(
+    train_here, small_project, monkeypatch
+):
+    project = replace(small_project(epochs=1, precision="float32"), robustness=(CAMERA,))
+    run = create_run(project)
+    kept = saved_test.scored_images
+
+    def skip_first(*how):
+        request_skip(run)
+        return kept(*how)
+
+    monkeypatch.setattr(saved_test, "scored_images", skip_first)
+    trained = train_here(project, run)
+    skipped = [line.text for line in trained.all(LogLine) if line.text.startswith("Skipped")]
+    assert skipped == ["Skipped: keeping the answers for the test images."]
+    assert run.model_card().test is not None
+    assert read_robustness(run) is not None
 
 
 def test_a_fault_of_it_fails_no_training(train_here, small_project, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from pathlib import Path
 
@@ -42,9 +41,11 @@ def refuse_no_room(project: Project, home: Path) -> None:
         NoRoomError: it needs more than is free.
     """
     free = _free_bytes(home)
+    if free is None:
+        return
     analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
     needed = needed_bytes(project, analysis)
-    if free is None or needed <= free:
+    if needed <= free:
         return
     raise NoRoomError(
         f"This run needs about {bytes_text(needed)} of disk space, {bytes_text(free)} are free.",
@@ -57,7 +58,7 @@ def _free_bytes(folder: Path) -> int | None:
     """Free bytes of the disk that a folder is on, or will be; None where that is not known."""
     for place in (folder, *folder.parents):
         try:
-            return math.floor(shutil.disk_usage(place).free)
+            return shutil.disk_usage(place).free
         except FileNotFoundError:
             continue
         except OSError:

@@ -6,20 +6,16 @@ from elsewhere must not name any place of this computer.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import read_json, save_json
-from workbench.core.storage.own_file import make_private
-from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
-from workbench.runs.home import data_home, runs_home
+from workbench.runs.home import data_home, locked_record, runs_home
 
 MAX_FOLDERS = 500
-_NAME, _LOCK_NAME = "outside-runs.json", "outside-runs.lock"
+_NAME = "outside-runs.json"
 
 
 class _OutsideRuns(msgspec.Struct, frozen=True):
@@ -36,17 +32,9 @@ def remember_outside(run: RunFolder) -> None:
     path = run.path.absolute()
     if path.parent == runs_home():
         return
-    home = data_home()
-    what, fix = "The run will not be listed.", "Make the settings folder writable."
-    with os_errors_as(SaveError, what, home, fix=fix):
-        make_private(home)
-        lock = take_lock(home / _LOCK_NAME)
-    try:
+    with locked_record(_NAME, "The run will not be listed.") as record:
         folders = dict.fromkeys([*_read(), str(path)])
-        save_json(home / _NAME, _OutsideRuns(list(folders)[-MAX_FOLDERS:]), is_private=True)
-    finally:
-        if lock is not None:
-            os.close(lock)
+        save_json(record, _OutsideRuns(list(folders)[-MAX_FOLDERS:]), is_private=True)
 
 
 def outside_runs(home: Path) -> list[str]:

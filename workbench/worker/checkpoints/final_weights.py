@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import is_full_disk
 from workbench.errors import RunError, SaveError, os_errors_as
 from workbench.protocol.events import RunFinished
@@ -138,14 +139,19 @@ def _write_elsewhere(job: TrainingJob, write: Write, folder: Path) -> None:
     run = job.run
     names = ("checkpoints", "*.reserve", run.weights_path.name, run.card_path.name)
     left_out = shutil.ignore_patterns(*names, run.lock_path.name, "features", "tensorboard")
+    is_made = False
     try:
         with os_errors_as(SaveError, "The run could not be copied.", folder):
-            shutil.copytree(run.path, folder, ignore=left_out, symlinks=True)
+            make_private(folder.parent)
+            folder.mkdir(mode=0o700)  # there may be one by now
+            is_made = True
+            shutil.copytree(run.path, folder, ignore=left_out, symlinks=True, dirs_exist_ok=True)
         copy = RunFolder(folder)
         write(copy)
         _end_log(copy)
     except SaveError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        if is_made:
+            shutil.rmtree(folder, ignore_errors=True)
         job.events.log_line(str(error), level="error")
         return
     raise RunError(

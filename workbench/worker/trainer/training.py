@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
+from workbench.inference.answers import ImageResults
 from workbench.protocol.events import TestResult
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.library.median_stopping import MedianRule
@@ -274,7 +275,12 @@ class Training:
                 self._warned(partial(manager.keep_test, self.test))
             return
         test = partial(self._tested, ready, manager, found, known)
-        if not after.phase(*words, test) or not is_robustness_wanted(job):
+        answers = after.phase(*words, test)
+        if answers is None:
+            return
+        keep = partial(keep_test, job, part, answers)
+        after.phase("testing", "Keeping the answers for the test images", keep)
+        if not is_robustness_wanted(job):
             return
         if self._stop.is_on:
             self._events.log_line("The training was stopped: its robustness was not measured.")
@@ -289,16 +295,16 @@ class Training:
         found: Calibrated,
         known: Scores | None,
         report: Report,
-    ) -> bool:
-        """Tests the weights on this machine alone and keeps what they have answered for each image;
-        returns whether that was possible. `known` are scores that the test would only repeat.
+    ) -> ImageResults | None:
+        """Tests the weights on this machine alone; returns what they have answered for each image,
+        None where that was not possible. `known` are scores that the test would only repeat.
         """
         compiled, part = ready.compiled, ready.images.test
         assert part is not None and compiled.test is not None  # noqa: S101, PT018 - for the types
         if is_saved_test_needed(ready):
             saved = saved_test(self._job, ready, report)
             if saved is None:
-                return False
+                return None
             answers, loss = saved, saved.loss
         else:
             answers, losses = compiled.test.answers(found.answers, found.hidden, report)
@@ -307,8 +313,7 @@ class Training:
                 self.test = _result_of(known)
         self.test = self.test or test_result(part, answers, loss)
         self._warned(partial(manager.keep_test, self.test))
-        keep_test(self._job, part, answers, report)
-        return True
+        return answers
 
     def _known_scores(self, compiled: Compiled, model: KeptModel) -> Scores | None:
         """The scores of the validation, where it was on the test images."""
