@@ -1,14 +1,16 @@
 """What is on the screen while the code of the window is loaded: a small themed frame.
 
-Imports next to nothing: it is there before the rest of the window begins to load.
+Imports little: it is there before the rest of the window begins to load.
 """
 
 # ruff: noqa: E402 - the guard must come before the first import of Qt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 
 from workbench.qt_guard import guard_none
 
@@ -22,6 +24,7 @@ from workbench.assets import icon_path
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.runs.home import APP_NAME, data_home
+from workbench.settings.options.display_scale import SCALE_VARIABLE
 from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
 from workbench.settings.options.theme import SPEC as THEME
 from workbench.settings.settings_file import read_settings
@@ -31,11 +34,18 @@ _SIZE_PX = (360, 200)
 _TITLE_PX = 26
 
 
-def scale_display() -> None:
-    """Qt reads the factor when the application is made; one that is set outside counts more."""
+@contextlib.contextmanager
+def _display_scale() -> Iterator[None]:
+    """Qt reads the factor when the application is made; one that is set outside counts more. It is
+    not handed on: another window takes the text size that is set by then.
+    """
     scale = int(read_settings(data_home()).get(DISPLAY_SCALE)) / 100
-    if scale != 1:
-        os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
+    if scale == 1 or SCALE_VARIABLE in os.environ:
+        yield
+        return
+    os.environ[SCALE_VARIABLE] = f"{scale:g}"
+    yield
+    del os.environ[SCALE_VARIABLE]
 
 
 def make_application() -> QApplication:
@@ -43,8 +53,8 @@ def make_application() -> QApplication:
     present = QApplication.instance()
     if isinstance(present, QApplication):
         return present
-    scale_display()
-    app = QApplication(sys.argv[:1])
+    with _display_scale():
+        app = QApplication(sys.argv[:1])
     app.setApplicationName(APP_NAME)
     app.setApplicationDisplayName("")  # titles name the application themselves
     app.setDesktopFileName(DESKTOP_ID)

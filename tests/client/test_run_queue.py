@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.written_runs import WrittenRun
 from workbench.client import trainer_control
 from workbench.client.run_library import RunLibrary
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.state import queue
+from workbench.runs.state import disk_room, queue
 from workbench.runs.store.notes import RunNotes, read_notes
 
 
@@ -44,6 +46,11 @@ def trainers(monkeypatch):
     yield begun
     for trainer, _ in begun:
         trainer.end()
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    monkeypatch.setattr(disk_room.shutil, "disk_usage", lambda _path: SimpleNamespace(free=1))
 
 
 def titles(library):
@@ -311,3 +318,22 @@ def test_a_run_in_the_log_of_which_nothing_happens_is_left_alone(qtbot, library,
     with EventWriter(run.folder.events_path) as writer:
         writer.write(LogLine(text="later"))
     assert library.current.is_over
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_run_that_lacks_disk_space_starts_where_that_is_agreed_to(qtbot, library, trainers):
+    with qtbot.waitSignal(library.room_short) as short:
+        library.start_run(Project(), title="one")
+    assert trainers == []
+    with qtbot.waitSignal(library.run_started):
+        short.args[1]()
+    assert len(trainers) == 1
+
+
+@pytest.mark.usefixtures("full_disk", "trainers")
+def test_disk_space_is_asked_about_behind_the_question_about_an_address(qtbot, library):
+    far = Choice("tpu", {"address": "grpc://127.0.0.1:9"})
+    with qtbot.waitSignal(library.place_unknown) as unknown:
+        library.start_run(Project(target=far), title="one")
+    with qtbot.waitSignal(library.room_short):
+        unknown.args[1]()

@@ -8,6 +8,7 @@ from PIL import Image
 from workbench.backbones import all_backbones
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Choice
+from workbench.document import edited_project
 
 USUAL = (224, 224, 3)
 
@@ -61,6 +62,20 @@ def test_own_images_are_measured_without_the_data_view(document, tmp_path, qtbot
     assert document.dataset_facts == DatasetFacts(None, 2, tmp_path.name, typical=(260, 320, 1))
     document.add_node("input")
     assert shape_of(document) == (224, 224, 1)
+
+
+def test_own_images_are_listed_once_for_all_looks(document, tmp_path, qtbot, monkeypatch):
+    """A window that becomes active looks again whether they are there."""
+    listed, real = [], edited_project.glance_at
+    monkeypatch.setattr(edited_project, "glance_at", lambda p: [listed.append(p), real(p)][1])
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        Image.new("L", (300, 260)).save(tmp_path / name / "a.png")
+    document.set_dataset(Choice("folder", {"path": str(tmp_path)}))
+    qtbot.waitUntil(lambda: document.dataset_facts is not None, timeout=20_000)
+    document.look_for_data()
+    document.close()  # waits for it
+    assert len(listed) == 1
 
 
 def test_a_network_pasted_into_other_data_takes_their_shape(document):

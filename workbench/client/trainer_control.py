@@ -245,19 +245,24 @@ class TrainerControl(QObject):
         if isinstance(error, NoRoomError) and start_short is not None:
             self.room_short.emit(error, start_short)
         elif isinstance(error, UnknownPlaceError):
-            targets = error.targets
-            self.place_unknown.emit(error, lambda: self._begin_at(targets, work))
+            go_on = partial(self._begin_at, error.targets, work, start_short)
+            self.place_unknown.emit(error, go_on)
         else:
             self.failed.emit(error)
 
-    def _begin_at(self, targets: tuple[Choice, ...], work: Callable[[], _Begun]) -> None:
+    def _begin_at(
+        self,
+        targets: tuple[Choice, ...],
+        work: Callable[[], _Begun],
+        start_short: Callable[[], None] | None,
+    ) -> None:
         """Begins after all: a person has agreed to connect to the targets."""
 
         def remembered() -> _Begun:
             remember(*targets)
             return work()
 
-        self._begin(remembered, may_be_one_of_many=True)
+        self._begin(remembered, may_be_one_of_many=True, start_short=start_short)
 
     # the queue ---------------------------------------------------------------------------
 

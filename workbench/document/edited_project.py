@@ -227,7 +227,8 @@ class EditedProject(QObject):
 
     def look_for_data(self) -> None:
         """Looks soon, in another thread, whether the files of the data set and of pretrained
-        weights are there, and what the names and sizes of the user's own images say.
+        weights are there, and what the names and sizes of the user's own images say: once, as
+        listing a hundred thousand takes seconds.
         """
         project, keys = self._state, backbone_keys(self.graph)
         chosen, classes = project.dataset, project.edits.classes
@@ -235,11 +236,13 @@ class EditedProject(QObject):
         if not keys and not has_to_be_there(spec, chosen.params):
             return
         found: list[_Look] = []
+        listed, is_listed = self._listed_facts, bool(self._listed_facts or self._found_facts)
 
         def look() -> None:
             there = replace(project, dataset=data_now(chosen))
             absent = absent_data(spec, there.dataset.params)
-            found.append((absent, missing_weights(keys), None if absent else glance_at(there)))
+            facts = listed if is_listed or absent else glance_at(there)
+            found.append((absent, missing_weights(keys), None if absent else facts))
 
         def done(_error: SaveError | None) -> None:
             now = self._state.dataset, self._state.edits.classes, backbone_keys(self.graph)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QStatusTipEvent
-from PySide6.QtWidgets import QAbstractButton, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 
 from tests.gui.design.hand import Hand
 from workbench.backbones import all_backbones
@@ -76,12 +76,12 @@ def test_the_data_set_is_named_on_the_card_of_input_and_a_click_leads_to_it(cifa
     assert cifar.views.current_key == "data"
 
 
-def test_buttons_of_the_canvas_leave_the_figures_in_the_status_bar(design):
+def test_buttons_of_the_canvas_leave_the_figures_in_the_status_bar(window, design):
     bar = design.canvas.overlays.zoom_bar
     button = bar.findChildren(QAbstractButton)[0]
-    tip = QStatusTipEvent("Shrinks the view.")
-    tip.accept()
-    assert design.canvas.overlays._no_status.eventFilter(button, tip)
+    window.say("before")
+    QApplication.sendEvent(button, QStatusTipEvent("Shrinks the view."))
+    assert window.status.currentMessage() == "before"
 
 
 @pytest.mark.parametrize(

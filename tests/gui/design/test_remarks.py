@@ -17,7 +17,7 @@ def is_card_seen(panel):
 
 def rest_on(panel, hand, node):
     """The pointer rests on a layer."""
-    hand.move(panel.scene.nodes[node].card_rect().center())
+    hand.move(panel.scene.nodes[node].card_rect().center(), button=Qt.MouseButton.NoButton)
 
 
 @pytest.fixture
@@ -46,8 +46,10 @@ def test_building_on_is_not_nagged_about(begun, document) -> None:
     assert begun.scene.nodes["n2"].facts.severity == ""
 
 
-def test_the_remark_opens_where_the_pointer_rests_and_by_train(begun, document, qtbot) -> None:
-    begun.view._set_hovered(begun.scene.nodes["n2"])
+def test_the_remark_opens_where_the_pointer_rests_and_by_train(
+    begun, document, hand, qtbot
+) -> None:
+    rest_on(begun, hand, "n2")
     qtbot.waitUntil(lambda: is_card_seen(begun))
     assert begun.scene.card.problem is document.analysis.errors[0]
     begun.scene.close_card()

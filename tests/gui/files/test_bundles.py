@@ -17,6 +17,7 @@ def test_a_bundle_is_saved_and_opened_from_the_window(window, qtbot, tmp_path, m
     assert window.files.open(str(tmp_path / "p.workbench"))
     window.actions_by_key["bundle"].trigger()
     dialog = window.findChild(BundleDialog)
+    assert dialog.isModal(), "closing the window would end it without a question"
     qtbot.waitUntil(dialog.next.isVisible)
     assert "the project, 0 runs and 9 image files: " in dialog.words.text()
     out = tmp_path / "out.workbundle"
@@ -38,5 +39,6 @@ def test_a_file_that_is_no_bundle_is_refused_in_words(window, qtbot, tmp_path, m
     (tmp_path / "x.workbundle").write_bytes(b"no zip")
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
     dialog = window.bundles.ask_open(str(tmp_path / "x.workbundle"))
+    assert dialog.isModal()
     qtbot.waitUntil(lambda: "is no bundle that can be opened" in dialog.status.text())
     dialog.reject()

@@ -254,3 +254,21 @@ def test_folders_without_an_image_are_no_classes(window, tmp_path):
     (folder / "new" / "photo.jpg").touch()
     found = sort_drop([str(folder)])
     assert found.words == "Drop to use “letters” as the data set: 2 classes"
+
+
+def test_of_many_documents_in_folders_only_a_part_is_looked_at(tmp_path):
+    """The window's thread does that while the pointer moves."""
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        for number in range(1_100):
+            (tmp_path / name / f"{number}.pdf").touch()
+    assert sort_drop([str(tmp_path)]).words.endswith("as the data set: 2 classes")
+
+
+def test_a_link_in_a_circle_does_not_hide_the_class_folders_beside_it(tmp_path):
+    folder = tmp_path / "letters"
+    for name in ("old", "new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "1.png").touch()
+    (folder / "self").symlink_to("self")
+    assert sort_drop([str(folder)]).words == "Drop to use “letters” as the data set: 2 classes"

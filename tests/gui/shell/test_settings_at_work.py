@@ -21,14 +21,14 @@ from workbench.settings.store import SettingsStore
 ROOT = Path(__file__).resolve().parents[3]
 
 SHOW_SCALE = """
-from workbench import first_frame
-first_frame.scale_display()
-from PySide6.QtWidgets import QApplication
-print(QApplication([]).primaryScreen().devicePixelRatio())
+import os
+from workbench.first_frame import make_application
+print(make_application().primaryScreen().devicePixelRatio(), os.environ.get("QT_SCALE_FACTOR"))
 """
+"""The factor, and what is handed on to a window that is started from this one."""
 
 
-@pytest.mark.parametrize(("outside", "expected"), [(None, "1.5"), ("2", "2.0")])
+@pytest.mark.parametrize(("outside", "expected"), [(None, "1.5 None"), ("2", "2.0 2")])
 def test_text_size_scales_the_next_start_unless_the_desktop_does(tmp_path, outside, expected):
     store = SettingsStore(tmp_path)
     store.change(display_scale="150")

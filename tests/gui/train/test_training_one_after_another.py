@@ -6,9 +6,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from workbench.core.checks.estimates.run_estimate import RunEstimate
+from workbench.gui.common import run_estimator
 from workbench.gui.common.run_estimator import time_title, time_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
+from workbench.runs.library.projects import OpenProject
 from workbench.runs.state.queue import enqueue
 from workbench.runs.state.throughput import add_speed, measured_run
 
@@ -231,6 +233,21 @@ def test_after_some_steps_the_line_shows_the_speed_of_the_run_that_trains(qtbot,
     assert "measured in the run that trains now" in cifar.status._values["Epoch"][0].toolTip()
     context.document.set_recipe(batch_size=32)
     assert not estimator.prediction.is_live, "another project than the one that trains"
+
+
+def test_the_project_is_encoded_once_while_its_run_logs_steps(qtbot, cifar, written, monkeypatch):
+    """That takes milliseconds of the window's thread for a large network."""
+    context, encoded, real = cifar.context, [], OpenProject.of
+    project, estimator = context.document.project, context.estimator
+    encode = staticmethod(lambda given: [encoded.append(given), real(given)][1])
+    monkeypatch.setattr(run_estimator, "OpenProject", type("Encoded", (), {"of": encode}))
+    run = written("", project=project, recipe=project.recipe).begin()
+    _listed(qtbot, context)
+    run.batches([1.0, 0.9])
+    qtbot.waitUntil(lambda: estimator.prediction is not None and estimator.prediction.is_live)
+    for _call in range(3):
+        estimator.predict()
+    assert len(encoded) == 1
 
 
 def test_a_resumed_run_is_not_called_paused_any_longer(qtbot, cifar, written):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -117,6 +118,24 @@ def test_a_chosen_older_model_is_not_argued_with(qtbot, classify, context):
     refresh(qtbot, context.library)
     assert str(classify.chooser.path) == first
     assert classify.chooser.offer.text() == "Run 3 is ready: use it"
+
+
+def test_the_model_that_follows_a_deleted_one_stays_as_well(
+    qtbot, classify, first, context, service
+):
+    library, chooser = context.library, classify.chooser
+    chooser.choose(first.path)
+    second = begun().finish()
+    shutil.rmtree(first.path)
+    library.refresh()
+    qtbot.waitUntil(lambda: chooser.path == second.path)
+    classify.classify(["/cat.png"])
+    assert service.answer_pictures().model == str(second.path)
+    third = begun().finish()
+    library.select(third.path)
+    library.refresh()
+    qtbot.waitUntil(chooser.offer.isVisible)
+    assert chooser.path == second.path
 
 
 @pytest.mark.parametrize("key", VIEWS)

@@ -17,6 +17,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.core.projects.source import source_choice
 from workbench.core.specs import DatasetSpec
+from workbench.core.storage.foreign_file import is_folder
 from workbench.datasets import all_datasets
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.moving.bundle import BUNDLE_SUFFIX
@@ -41,7 +42,6 @@ _NO_PICTURES = frozenset(
 decides that, once it is classified."""
 
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
-_MOST_LOOKED_INTO = 50  # class folders, until one has an image
 _SAVED_MODEL = "saved_model.pb"
 _MOST_AROUND = 4  # folders that may be around the class folders
 
@@ -213,20 +213,22 @@ class _Inside:
     folders: tuple[str, ...]
     pictures: tuple[str, ...]
     others: int
+    number: int
     is_all: bool
 
     @classmethod
-    def of(cls, folder: Path) -> _Inside:
-        """Looks into a folder; raises OSError."""
+    def of(cls, folder: Path, most: int = _LOOKED_AT) -> _Inside:
+        """Looks at so many entries of a folder; raises OSError."""
         with os.scandir(folder) as inside:  # has the kind of each entry without a stat call
-            entries = list(islice(inside, _LOOKED_AT + 1))
-        shown = [entry for entry in entries[:_LOOKED_AT] if not is_hidden(entry.name)]
-        files = [entry for entry in shown if not entry.is_dir()]
+            entries = list(islice(inside, most + 1))
+        shown = [entry for entry in entries[:most] if not is_hidden(entry.name)]
+        files = [entry for entry in shown if not is_folder(entry)]
         return cls(
-            tuple(entry.path for entry in shown if entry.is_dir()),
+            tuple(entry.path for entry in shown if is_folder(entry)),
             tuple(sorted(entry.path for entry in files if _is_picture(entry.name))),
             sum(_may_be_picture(entry.name) for entry in files),
-            len(entries) <= _LOOKED_AT,
+            len(entries),
+            len(entries) <= most,
         )
 
 
@@ -271,7 +273,7 @@ def _count_classes(inside: _Inside) -> int | None:
             return 0
         first = _Inside.of(Path(inside.folders[0]))
         if first.pictures or not first.folders:
-            if not _has_images(inside.folders):
+            if not first.pictures and not _has_images(inside.folders):
                 return 0
             return len(inside.folders) if inside.is_all else None
         if len(inside.folders) > 1:
@@ -281,10 +283,16 @@ def _count_classes(inside: _Inside) -> int | None:
 
 
 def _has_images(folders: Sequence[str]) -> bool:
-    """Whether there is, or may be, an image in any of the first folders, or a folder in one."""
-    insides = (_Inside.of(Path(folder)) for folder in folders[:_MOST_LOOKED_INTO])
-    found = any(each.pictures or each.others or each.folders for each in insides)
-    return found or len(folders) > _MOST_LOOKED_INTO
+    """Whether there is an image, or a folder, in any of the folders; or may be, where they have
+    more than is looked at.
+    """
+    left = _LOOKED_AT
+    for folder in folders:
+        inside = _Inside.of(Path(folder), left)
+        left -= 1 + inside.number
+        if inside.pictures or inside.others or inside.folders or left <= 0:
+            return True
+    return False
 
 
 def _is_picture(path: str) -> bool:

@@ -150,7 +150,9 @@ class ModelChooser(QWidget):
 
     def keep(self) -> None:
         """Keeps to the model: something that it has answered is shown."""
-        if self._current is not None and self._choice is None:
+        choice = self._choice
+        has_choice = choice is not None and Path(choice.run).exists()  # it may have been deleted
+        if self._current is not None and not has_choice:
             self._keep(self._current)
 
     def _keep(self, path: Path) -> None:

@@ -17,11 +17,9 @@ from workbench.document.project_document import ProjectDocument
 from workbench.host.memory import memory_limit
 from workbench.protocol.events import Batch, EpochFinished, RunEvent
 from workbench.runs.library.projects import OpenProject
+from workbench.runs.log.pace import EPOCHS
 from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
-
-_EPOCHS = 9
-"""As the header's countdown (`runs.log.pace`): a computer with other work stalls some."""
 
 
 class RunEstimator(QObject):
@@ -108,7 +106,7 @@ class RunEstimator(QObject):
     def _request_key(self) -> str:
         """Of the project as it is: made once for each, as it takes milliseconds for a large one."""
         project = self._document.project
-        if self._keyed is None or self._keyed[0] is not project:
+        if self._keyed is None or self._keyed[0] != project:
             self._keyed = project, OpenProject.of(project).request_key
         return self._keyed[1]
 
@@ -125,7 +123,7 @@ class RunEstimator(QObject):
             return predicted
         if run.request_key != self._request_key():
             return predicted
-        seconds = [epoch.seconds for epoch in history.epochs[-_EPOCHS:]]
+        seconds = [epoch.seconds for epoch in history.epochs[-EPOCHS:]]
         return predicted.measured(speed, median(seconds) if seconds else None, started.epochs)
 
 

@@ -169,17 +169,18 @@ class ImagesPanel(Box):
         self.rows.set_edits(self.scored.edits())
         self._say()
 
-    def _part(self, row: int) -> str:
-        """The part that an image is in by now."""
+    def _are_training(self, rows: Sequence[int]) -> bool:
+        """Whether all these images are in the training part by now."""
         parts = self.scored.document.project.edits.parts
-        return parts.get(self.rows.content(row), self.rows.place(row).part)
+        now = (parts.get(self.rows.content(at), self.rows.place(at).part) for at in rows)
+        return all(part == "train" for part in now)
 
     def _say(self) -> None:
         reason, chosen = self.scored.reason(), self.selected()
         buttons = self.relabel_button, self.leave_out_button, self.to_training_button
         for each in (*buttons, self.tag_button):
             each.setEnabled(not reason and bool(chosen))
-        if all(self._part(at) == "train" for at in chosen):
+        if self._are_training(chosen):
             self.to_training_button.setEnabled(False)
         self.train_button.setEnabled(not reason)
         if self.scored.images is None and self.scored.picked is None:

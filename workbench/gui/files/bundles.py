@@ -88,7 +88,7 @@ class BundleController(QObject):
             return None
         dialog = BundleDialog("Save a bundle", _SAVES, self._window)
         dialog.ended.connect(lambda words, _project: self.said.emit(words))
-        dialog.show()
+        dialog.open()  # the window that it writes for is not closed meanwhile
         dialog.run(
             lambda: plan_bundle(project),
             lambda plan: self._offer(dialog, project, plan),
@@ -124,7 +124,7 @@ class BundleController(QObject):
         dialog = BundleDialog("Open a bundle", _OPENS, self._window)
         dialog.ended.connect(self._on_opened)
         dialog.words.setText(f"It goes into {folder}.")
-        dialog.show()
+        dialog.open()  # the window that it writes for is not closed meanwhile
 
         def done(opened: Opened) -> None:
             dialog.end(f"Unpacked into {folder}.", str(opened.project))

@@ -5,11 +5,12 @@ folder; then used by all runs that were trained on them.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import shiboken6
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -24,7 +25,9 @@ from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder
 from workbench.gui.kit.messages import ask_choice, show_error
 from workbench.moving.found_data import FoundData, look_at
-from workbench.runs.moved_data import keep_place_of
+from workbench.runs.moved_data import keep_place_of, place_now
+
+T = TypeVar("T")
 
 
 class FindDataButton(TextButton):
@@ -75,7 +78,15 @@ class FindDataButton(TextButton):
         old = self._old
         self.setEnabled(False)
         self.said.emit("Comparing the images…")
-        self._background.run(lambda: look_at(old, new), self._on_compared, self._on_failed)
+        self._run(lambda: look_at(old, new), self._on_compared)
+
+    def _run(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Works in the thread; nothing follows where the page with the button is gone by then."""
+
+        def if_there(call: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda result: call(result) if shiboken6.isValid(self) else None
+
+        self._background.run(work, if_there(then), if_there(self._on_failed))
 
     def _on_compared(self, found: FoundData) -> None:
         self.setEnabled(True)
@@ -84,11 +95,7 @@ class FindDataButton(TextButton):
             if ask_choice(self, what, found.words(), ("Use it", "Cancel"), default=1) != 0:
                 self.said.emit("")
                 return
-        self._background.run(
-            lambda: keep_place_of(found.old, found.new),
-            lambda _done: self._on_kept(found),
-            self._on_failed,
-        )
+        self._run(lambda: keep_place_of(found.old, found.new), lambda _done: self._on_kept(found))
 
     def _on_kept(self, found: FoundData) -> None:
         self.show_for(None)
@@ -176,10 +183,12 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, s
 
 
 def _kept(places: Mapping[str, str]) -> list[FoundData]:
-    """Records those where nothing is any more at the old path, and the same images at the new."""
+    """Records those where nothing is any more at the old path, and the same images at the new; but
+    not what is recorded.
+    """
     kept: list[FoundData] = []
     for old, new in places.items():
-        if Path(old).exists() or not Path(new).exists():
+        if Path(old).exists() or not Path(new).exists() or place_now(old) == new:
             continue
         found = look_at(old, new)
         if found.is_same:

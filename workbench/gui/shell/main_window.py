@@ -47,6 +47,9 @@ from workbench.gui.targets.controller import TargetController
 from workbench.gui.targets.notebook import NotebookController
 from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
+from workbench.settings.options.display_scale import SCALE_VARIABLE
+from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
+from workbench.settings.schema import Settings
 
 if TYPE_CHECKING:
     from workbench.gui.classify.view import ClassifyView
@@ -65,10 +68,11 @@ _SMALLEST_SCREEN_PX = (1024, 640)
 """Any text size fits it."""
 
 
-def text_scale() -> float:
+def text_scale(settings: Settings) -> float:
     """The text size of the settings, or as it was set outside, which counts more: 1.5 for 150%."""
+    chosen = int(settings.get(DISPLAY_SCALE)) / 100
     try:
-        return max(1.0, float(os.environ.get("QT_SCALE_FACTOR", "1")))
+        return max(1.0, float(os.environ.get(SCALE_VARIABLE, chosen)))
     except ValueError:  # Qt takes no such factor either
         return 1.0
 
@@ -287,7 +291,8 @@ class MainWindow(QMainWindow):
     def _fit_screen(self) -> None:
         room = self.screen().availableSize() - QSize(*_FRAME_PX)
         # Qt multiplies by the text size; what is meant here are pixels of a screen.
-        screen = QSize(*_SMALLEST_SCREEN_PX) / text_scale() - QSize(*_FRAME_PX)
+        scale = text_scale(self.context.settings.settings)
+        screen = QSize(*_SMALLEST_SCREEN_PX) / scale - QSize(*_FRAME_PX)
         self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room).boundedTo(screen))
         self.resize(QSize(*_SIZE_PX).boundedTo(room))
 

@@ -315,8 +315,9 @@ class TrainView(QMainWindow):
             ask(self._path)
 
     def _on_found(self) -> None:
-        if self._follower is not None and (outcome := self._follower.outcome) is not None:
-            self._ask(self._resume if outcome.can_resume else lambda _path: None)
+        outcome = self._follower.outcome if self._follower is not None else None
+        if outcome is not None and outcome.can_resume:
+            self._ask(self._resume)
 
     def _resume(self, path: Path) -> None:
         outcome = self._follower.outcome if self._follower is not None else None

@@ -26,7 +26,7 @@ from workbench.runs.log.event_log import EventReader
 _WINDOW_S = 20.0
 """The speed is that of so many seconds of steps: single calls differ several times over."""
 
-_EPOCHS = 9
+EPOCHS = 9
 """The median of so many epochs is what one takes: a computer with other work stalls some."""
 
 _SETTLES_S = 15.0
@@ -113,7 +113,7 @@ def time_left(
     resumed = (started.resumed_at_step or 0) if started is not None else 0
     begin, to_come = max(first, resumed), max(0, end - step)
     is_of_head = end < total_steps
-    own = [epoch.seconds for epoch in epochs[-_EPOCHS:] if epoch.step - steps >= begin]
+    own = [epoch.seconds for epoch in epochs[-EPOCHS:] if epoch.step - steps >= begin]
     if own and steps:
         return TimeLeft(to_come * median(own) / steps, is_of_head)
     if started is None or not speed:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from workbench.core.params import ChoiceParam
 from workbench.settings.spec import SettingSpec
 
+SCALE_VARIABLE = "QT_SCALE_FACTOR"
+"""Of the environment: a factor that Qt multiplies by, which counts more than the setting."""
+
 SCALES = ("100", "110", "125", "150", "175", "200")
 
 SPEC: SettingSpec[str] = SettingSpec(

@@ -173,9 +173,7 @@ class RunActions(QObject):
                 self._library.toggle_shown(run.path)
 
     def _on_compare(self, runs: Runs) -> None:
-        listed = [run for run in self._library.runs if run.path != runs[0].path]
-        # The newest of the same project, and where there is none the newest of all.
-        others = sorted(listed, key=lambda run: run.project_id != runs[0].project_id)
+        others = [run for run in self._library.runs if run.path != runs[0].path]
         if not others:
             show_notice(self._window, "There is no other run to compare with yet.")
             return
@@ -183,8 +181,8 @@ class RunActions(QObject):
             CompareManyRuns(self._context.theme, runs, self._window).show()
             return
         # Of the same project where there is one: the newest of all may be of another.
-        own = [run for run in others if project_key(run) == project_key(runs[0])]
-        left, right = runs[0].path, (runs[1] if len(runs) > 1 else (own or others)[0]).path
+        others.sort(key=lambda run: project_key(run) != project_key(runs[0]))
+        left, right = (run.path for run in (*runs, *others)[:2])
         theme, all_runs = self._context.theme, self._library.runs
         CompareRuns(theme, all_runs, left, right, self._window).show()
 
