@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.errors import DatasetError, InputError, RunError, SaveError
 from workbench.moving.bundle import plan_bundle, write_bundle
@@ -97,9 +97,19 @@ def test_nothing_is_unpacked_over_other_files(bundle, tmp_path):
         open_bundle(bundle, tmp_path / "link")
 
 
-def test_tables_are_refused_in_words(tmp_path):
-    from workbench.core.projects.project import Choice
+def test_several_folders_come_out_again(tmp_path):
+    folders = tuple(str(write_stripes(tmp_path / name, 3)) for name in ("here", "there"))
+    chosen = Project(dataset=Choice("folders", {"paths": folders}))
+    save_project(chosen, tmp_path / "f.workbench")
+    write_bundle(plan_bundle(tmp_path / "f.workbench"), tmp_path / "f.workbundle")
+    opened = open_bundle(tmp_path / "f.workbundle", tmp_path / "new")
+    found = read_project(opened.project).dataset.params["paths"]
+    assert list(found) == [
+        str(tmp_path / "new" / "images" / each) for each in ("0/here", "1/there")
+    ]
 
+
+def test_tables_are_refused_in_words(tmp_path):
     (tmp_path / "list.csv").write_text("path,label\n/etc/hostname,a\n")
     table = Project(dataset=Choice("csv", {"path": str(tmp_path / "list.csv")}))
     save_project(table, tmp_path / "t.workbench")
