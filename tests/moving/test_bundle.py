@@ -60,6 +60,49 @@ def test_what_it_holds_is_said_before(project):
     assert plan_bundle(project, has_runs=False).facts.runs == []
 
 
+def test_links_that_are_left_out_are_counted(project, tmp_path):
+    (tmp_path / "stripes" / "more").symlink_to(tmp_path / "stripes" / "high")
+    (tmp_path / "stripes" / "high" / "x.png").symlink_to("000.png")
+    plan = plan_bundle(project)
+    assert plan.num_images == 9
+    assert "2 links in stripes left out." in plan.words()
+
+
+def test_a_link_that_the_project_names_is_followed(tmp_path):
+    write_stripes(tmp_path / "stripes", 9)
+    (tmp_path / "link").symlink_to(tmp_path / "stripes")
+    save_project(stripes_project(tmp_path / "link"), tmp_path / "p.workbench")
+    shutil.make_archive(str(tmp_path / "there"), "zip", tmp_path / "stripes")
+    (tmp_path / "link.zip").symlink_to(tmp_path / "there.zip")
+    zipped = Project(dataset=Choice("zip", {"path": str(tmp_path / "link.zip")}))
+    save_project(zipped, tmp_path / "z.workbench")
+    assert "images/0/link.zip" in plan_bundle(tmp_path / "z.workbench").files
+    plan = plan_bundle(tmp_path / "p.workbench")
+    assert plan.num_images == 9
+    assert plan.project.dataset.params["path"] == "images/0/link"
+
+
+def test_a_file_that_cannot_be_read_is_named(project, tmp_path):
+    plan = plan_bundle(project)
+    name, gone = next(iter(plan.files.items()))
+    gone.unlink()
+    gone.mkdir()
+    with pytest.raises(RunError, match="cannot be read") as found:
+        write_bundle(plan, tmp_path / "x.workbundle")
+    assert found.value.where == str(gone), name
+    assert not (tmp_path / "x.workbundle").exists()
+
+
+def test_what_belongs_to_other_computers_stays(project, tmp_path):
+    (run,) = list_runs(runs_home())
+    here = ("control", "control_sender", "remote.json", "cluster.json", "cluster.seal", "waiting")
+    for name in here:
+        (run.path / name).touch()
+    packed = {name.rpartition("/")[2] for name in plan_bundle(project).files}
+    assert "request.json" in packed
+    assert not packed & set(here)
+
+
 def test_a_run_that_trains_is_left_out(project, written, tmp_path):
     live = written("live", project=read_project(project)).begin()
     plan = plan_bundle(project)
@@ -114,6 +157,14 @@ def test_tables_are_refused_in_words(tmp_path):
     table = Project(dataset=Choice("csv", {"path": str(tmp_path / "list.csv")}))
     save_project(table, tmp_path / "t.workbench")
     with pytest.raises(DatasetError, match="cannot be bundled"):
+        plan_bundle(tmp_path / "t.workbench")
+
+
+def test_patterns_are_refused_in_words(tmp_path):
+    (tmp_path / "a.tfrec").touch()
+    records = Project(dataset=Choice("tfrecord", {"path": str(tmp_path / "*.tfrec")}))
+    save_project(records, tmp_path / "t.workbench")
+    with pytest.raises(DatasetError, match="a pattern names cannot be bundled"):
         plan_bundle(tmp_path / "t.workbench")
 
 
