@@ -17,7 +17,7 @@ from workbench.core.projects.project_file import read_project, save_project
 from workbench.errors import DatasetError, InputError, RunError, SaveError
 from workbench.moving.bundle import plan_bundle, write_bundle
 from workbench.moving.unbundle import open_bundle
-from workbench.runs.home import runs_home
+from workbench.runs.home import data_home, runs_home
 from workbench.runs.library.index import list_runs
 
 
@@ -187,6 +187,7 @@ HARMFUL = (
     "images/a\\..\\b",
     "images//a",
     "images/a\nb",
+    "images/0",
 )
 
 
@@ -229,6 +230,22 @@ def test_facts_that_are_not_so_are_refused(bundle, tmp_path, changes):
     assert not (tmp_path / "there").exists()
 
 
+def test_a_run_that_is_named_twice_is_refused(bundle, tmp_path):
+    (run,) = json.loads(zipfile.ZipFile(bundle).read("bundle.json"))["runs"]
+    with pytest.raises(InputError, match="a run twice"):
+        open_bundle(_with_facts(bundle, runs=[run, run]), tmp_path / "there")
+
+
+def test_nothing_is_unpacked_whose_runs_cannot_be_listed(bundle, tmp_path):
+    record = data_home() / "outside-runs.json"
+    record.mkdir(parents=True)
+    with pytest.raises(SaveError):
+        open_bundle(bundle, tmp_path / "there")
+    assert not (tmp_path / "there").exists()
+    record.rmdir()
+    assert open_bundle(bundle, tmp_path / "there").runs
+
+
 def test_links_and_twice_the_same_name_are_refused(bundle, tmp_path):
     link = zipfile.ZipInfo("images/0/link")
     link.external_attr = 0o120777 << 16
@@ -244,6 +261,22 @@ def test_what_is_no_bundle_is_refused_in_words(tmp_path, data):
     (tmp_path / "x.workbundle").write_bytes(data)
     with pytest.raises(InputError, match="no bundle"):
         open_bundle(tmp_path / "x.workbundle", tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"), [("mkdir", "a folder"), ("touch", None), ("", "No such")]
+)
+def test_what_cannot_be_read_is_said_to_be_so(tmp_path, make, said):
+    path = tmp_path / "x.workbundle"
+    if make:
+        getattr(path, make)()
+    if said is None:
+        path.unlink()
+        os.mkfifo(path)
+    with pytest.raises(InputError, match="cannot be read") as found:
+        open_bundle(path, tmp_path / "there")
+    assert (said or "not a regular file") in found.value.received
+    assert not (tmp_path / "there").exists()
 
 
 def test_a_place_of_the_bundle_cannot_name_one_outside(bundle, tmp_path):
