@@ -12,12 +12,12 @@ import zipfile
 import pytest
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.core.projects.project import Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.errors import DatasetError, InputError, RunError, SaveError
 from workbench.moving.bundle import plan_bundle, write_bundle
 from workbench.moving.unbundle import open_bundle
-from workbench.runs.home import runs_home
+from workbench.runs.home import data_home, runs_home
 from workbench.runs.library.index import list_runs
 
 
@@ -60,6 +60,49 @@ def test_what_it_holds_is_said_before(project):
     assert plan_bundle(project, has_runs=False).facts.runs == []
 
 
+def test_links_that_are_left_out_are_counted(project, tmp_path):
+    (tmp_path / "stripes" / "more").symlink_to(tmp_path / "stripes" / "high")
+    (tmp_path / "stripes" / "high" / "x.png").symlink_to("000.png")
+    plan = plan_bundle(project)
+    assert plan.num_images == 9
+    assert "2 links in stripes left out." in plan.words()
+
+
+def test_a_link_that_the_project_names_is_followed(tmp_path):
+    write_stripes(tmp_path / "stripes", 9)
+    (tmp_path / "link").symlink_to(tmp_path / "stripes")
+    save_project(stripes_project(tmp_path / "link"), tmp_path / "p.workbench")
+    shutil.make_archive(str(tmp_path / "there"), "zip", tmp_path / "stripes")
+    (tmp_path / "link.zip").symlink_to(tmp_path / "there.zip")
+    zipped = Project(dataset=Choice("zip", {"path": str(tmp_path / "link.zip")}))
+    save_project(zipped, tmp_path / "z.workbench")
+    assert "images/0/link.zip" in plan_bundle(tmp_path / "z.workbench").files
+    plan = plan_bundle(tmp_path / "p.workbench")
+    assert plan.num_images == 9
+    assert plan.project.dataset.params["path"] == "images/0/link"
+
+
+def test_a_file_that_cannot_be_read_is_named(project, tmp_path):
+    plan = plan_bundle(project)
+    name, gone = next(iter(plan.files.items()))
+    gone.unlink()
+    gone.mkdir()
+    with pytest.raises(RunError, match="cannot be read") as found:
+        write_bundle(plan, tmp_path / "x.workbundle")
+    assert found.value.where == str(gone), name
+    assert not (tmp_path / "x.workbundle").exists()
+
+
+def test_what_belongs_to_other_computers_stays(project, tmp_path):
+    (run,) = list_runs(runs_home())
+    here = ("control", "control_sender", "remote.json", "cluster.json", "cluster.seal", "waiting")
+    for name in here:
+        (run.path / name).touch()
+    packed = {name.rpartition("/")[2] for name in plan_bundle(project).files}
+    assert "request.json" in packed
+    assert not packed & set(here)
+
+
 def test_a_run_that_trains_is_left_out(project, written, tmp_path):
     live = written("live", project=read_project(project)).begin()
     plan = plan_bundle(project)
@@ -97,13 +140,31 @@ def test_nothing_is_unpacked_over_other_files(bundle, tmp_path):
         open_bundle(bundle, tmp_path / "link")
 
 
-def test_tables_are_refused_in_words(tmp_path):
-    from workbench.core.projects.project import Choice
+def test_several_folders_come_out_again(tmp_path):
+    folders = tuple(str(write_stripes(tmp_path / name, 3)) for name in ("here", "there"))
+    chosen = Project(dataset=Choice("folders", {"paths": folders}))
+    save_project(chosen, tmp_path / "f.workbench")
+    write_bundle(plan_bundle(tmp_path / "f.workbench"), tmp_path / "f.workbundle")
+    opened = open_bundle(tmp_path / "f.workbundle", tmp_path / "new")
+    found = read_project(opened.project).dataset.params["paths"]
+    assert list(found) == [
+        str(tmp_path / "new" / "images" / each) for each in ("0/here", "1/there")
+    ]
 
+
+def test_tables_are_refused_in_words(tmp_path):
     (tmp_path / "list.csv").write_text("path,label\n/etc/hostname,a\n")
     table = Project(dataset=Choice("csv", {"path": str(tmp_path / "list.csv")}))
     save_project(table, tmp_path / "t.workbench")
     with pytest.raises(DatasetError, match="cannot be bundled"):
+        plan_bundle(tmp_path / "t.workbench")
+
+
+def test_patterns_are_refused_in_words(tmp_path):
+    (tmp_path / "a.tfrec").touch()
+    records = Project(dataset=Choice("tfrecord", {"path": str(tmp_path / "*.tfrec")}))
+    save_project(records, tmp_path / "t.workbench")
+    with pytest.raises(DatasetError, match="a pattern names cannot be bundled"):
         plan_bundle(tmp_path / "t.workbench")
 
 
@@ -126,6 +187,7 @@ HARMFUL = (
     "images/a\\..\\b",
     "images//a",
     "images/a\nb",
+    "images/0",
 )
 
 
@@ -168,6 +230,22 @@ def test_facts_that_are_not_so_are_refused(bundle, tmp_path, changes):
     assert not (tmp_path / "there").exists()
 
 
+def test_a_run_that_is_named_twice_is_refused(bundle, tmp_path):
+    (run,) = json.loads(zipfile.ZipFile(bundle).read("bundle.json"))["runs"]
+    with pytest.raises(InputError, match="a run twice"):
+        open_bundle(_with_facts(bundle, runs=[run, run]), tmp_path / "there")
+
+
+def test_nothing_is_unpacked_whose_runs_cannot_be_listed(bundle, tmp_path):
+    record = data_home() / "outside-runs.json"
+    record.mkdir(parents=True)
+    with pytest.raises(SaveError):
+        open_bundle(bundle, tmp_path / "there")
+    assert not (tmp_path / "there").exists()
+    record.rmdir()
+    assert open_bundle(bundle, tmp_path / "there").runs
+
+
 def test_links_and_twice_the_same_name_are_refused(bundle, tmp_path):
     link = zipfile.ZipInfo("images/0/link")
     link.external_attr = 0o120777 << 16
@@ -183,6 +261,22 @@ def test_what_is_no_bundle_is_refused_in_words(tmp_path, data):
     (tmp_path / "x.workbundle").write_bytes(data)
     with pytest.raises(InputError, match="no bundle"):
         open_bundle(tmp_path / "x.workbundle", tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"), [("mkdir", "a folder"), ("touch", None), ("", "No such")]
+)
+def test_what_cannot_be_read_is_said_to_be_so(tmp_path, make, said):
+    path = tmp_path / "x.workbundle"
+    if make:
+        getattr(path, make)()
+    if said is None:
+        path.unlink()
+        os.mkfifo(path)
+    with pytest.raises(InputError, match="cannot be read") as found:
+        open_bundle(path, tmp_path / "there")
+    assert (said or "not a regular file") in found.value.received
+    assert not (tmp_path / "there").exists()
 
 
 def test_a_place_of_the_bundle_cannot_name_one_outside(bundle, tmp_path):

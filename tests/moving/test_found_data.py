@@ -46,6 +46,17 @@ def test_a_folder_that_is_moved_back_and_forth_is_found(tmp_path):
         assert place_now(str(old)) == str(new)
 
 
+def test_what_is_still_there_has_no_other_place(tmp_path, capsys):
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    words = ["data", "moved", str(tmp_path / "old"), str(tmp_path / "new"), "--force", "--json"]
+    assert main(words) == 3
+    assert "still something" in json.loads(capsys.readouterr().out)["error"]["what"]
+    assert not [*data_home().glob("moved-data.json")]
+    (tmp_path / "old").rmdir()
+    assert main(words) == 0
+
+
 def test_addresses_are_no_places(tmp_path):
     choice = Choice("tfrecord", {"path": "gs://bucket/train-*"})
     keep_place_of(str(tmp_path / "a"), str(tmp_path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from workbench.cli._options import add_json_option
@@ -31,6 +32,12 @@ def add_moved(commands: Any) -> None:
 
 def _moved(arguments: argparse.Namespace) -> int:
     found = look_at(arguments.old, arguments.new)
+    if Path(found.old).exists():
+        raise DatasetError(
+            "There is still something at this path: it is used from there.",
+            where=found.old,
+            fix="Move or rename it first.",
+        )
     if not found.is_same and not arguments.force:
         raise DatasetError(
             found.words(),

@@ -175,23 +175,19 @@ def print_findings(found: Checked) -> None:
 def _print_finding(number: int, finding: Finding, project: Project) -> None:
     state = state_of(finding, project)
     mark = "" if state == "open" else f" ({state})"
-    _print(f"  {number:>4}. {finding.title}{mark}")
-    _print(f"        {finding.message}")
+    print_text(f"  {number:>4}. {finding.title}{mark}")
+    print_text(f"        {finding.message}")
     _print_images(finding.images, finding.num_images)
     if finding.evidence:
         near = ", ".join(f"{image_name(e)} ({e.label})" for e in finding.evidence.nearest)
-        _print(f"        most similar: {near}")
+        print_text(f"        most similar: {near}")
     actions = "; ".join(f"{each.key}: {each.title}" for each in finding.actions)
-    _print(f"        {actions}")
+    print_text(f"        {actions}")
 
 
 def _print_images(images: Sequence[FoundImage], total: int) -> None:
     for image in images[:_MOST_IMAGES]:
         size = f", {image_size_text((image.height, image.width))}" if image.width else ""
-        _print(f"        {image_name(image)} ({image.label}, {image.part}{size})")
+        print_text(f"        {image_name(image)} ({image.label}, {image.part}{size})")
     if total > _MOST_IMAGES:
-        _print(f"        {count(total - _MOST_IMAGES)} more images")
-
-
-def _print(text: str) -> None:
-    print_text(text)
+        print_text(f"        {count(total - _MOST_IMAGES)} more images")

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NoReturn, cast
 
 import msgspec
 
@@ -29,12 +29,14 @@ from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text, r
 from workbench.core.storage.foreign_file import open_foreign, size_of
 from workbench.core.storage.save import Sink, save_stream
 from workbench.datasets import all_datasets
-from workbench.errors import DataNotFoundError, DatasetError, RunError
+from workbench.errors import DataNotFoundError, DatasetError, RunError, os_errors_as
+from workbench.hardware.cluster import CLUSTER_NAME
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.moved_data import place_now
+from workbench.runs.seal import CLUSTER_SEAL_NAME
 from workbench.runs.state.queue import MARKER_NAME
 
 BUNDLE_SUFFIX = ".workbundle"
@@ -42,16 +44,13 @@ BUNDLE_VERSION = 1
 FACTS_NAME, LICENSES_NAME = "bundle.json", "LICENSES.txt"
 IMAGES, RUNS = "images", "runs"
 
-_LEFT_OUT = (
-    "worker.lock",
-    "control",
-    "retry",
-    MARKER_NAME,
-    "link.json",
-    "remote.json",
-    "mirror.txt",
-)
-"""What belongs to the process of a run, to the queue, or to another computer."""
+_RUN = RunFolder(Path())
+_LEFT_OUT = {
+    *(_RUN.lock_path.name, _RUN.control_path.name, _RUN.sender_path.name, _RUN.retry_path.name),
+    *(_RUN.link_path.name, _RUN.remote_path.name, _RUN.mirror_log_path.name),
+    *(MARKER_NAME, CLUSTER_NAME, CLUSTER_SEAL_NAME),
+}
+"""What belongs to the process of a run, to the queue, or to other computers."""
 _OWN_IMAGES = "of the person who made this bundle. Ask before you pass them on."
 _PIECE = 1 << 20
 _MAX_NAME_BYTES = 255
@@ -120,28 +119,31 @@ def plan_bundle(path: Path, *, home: Path | None = None, has_runs: bool = True) 
 
     Raises:
         ProjectFileError: it cannot be read.
-        DatasetError: its images are not there, or cannot be put into a bundle.
+        DatasetError: its images are not there, cannot be listed, or cannot be put into a bundle.
+        RunError: its runs cannot be listed.
     """
     project = read_project(path)
     found = _Found()
-    params = _pack_images(project.dataset, found)
+    with os_errors_as(DatasetError, "The images cannot be listed.", path):
+        params = _pack_images(project.dataset, found)
     num_images = len(found.files)
     whole = replace(project, dataset=replace(project.dataset, params=params))
-    names = _pack_runs(project, path, home or runs_home(), found) if has_runs else []
-    facts = BundleFacts(project=_file_name(path), places=found.places, runs=names)
+    with os_errors_as(RunError, "The runs cannot be listed.", path):
+        names = _pack_runs(project, path, home or runs_home(), found) if has_runs else []
+        num_bytes = sum(each.stat().st_size for each in found.files.values())
     return BundlePlan(
         project=whole,
-        facts=facts,
+        facts=BundleFacts(project=_file_name(path), places=found.places, runs=names),
         files=found.files,
-        num_bytes=sum(each.stat().st_size for each in found.files.values()),
+        num_bytes=num_bytes,
         num_images=num_images,
         remarks=tuple(found.remarks),
     )
 
 
 def write_bundle(plan: BundlePlan, out: Path, step: Step = lambda _words, _at: None) -> None:
-    """Writes a bundle, whole or not at all. Raises SaveError, RunError where a file has changed
-    meanwhile, and what `step` raises.
+    """Writes a bundle, whole or not at all. Raises SaveError, RunError where a file cannot be read
+    or has changed meanwhile, and what `step` raises.
     """
 
     def write(sink: Sink) -> None:
@@ -159,7 +161,9 @@ def _write_files(archive: zipfile.ZipFile, plan: BundlePlan, step: Step) -> None
     for name, path in plan.files.items():
         info = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
         info.external_attr = (stat.S_IFREG | 0o644) << 16
-        with open_foreign(path, follows_links=False) as file:
+        with os_errors_as(RunError, "A file cannot be read.", path_text(str(path))):
+            file = open_foreign(path, follows_links=False)
+        with file:
             size = info.file_size = size_of(file)
             with archive.open(info, "w", force_zip64=True) as target:
                 while data := file.read(_PIECE):
@@ -210,18 +214,24 @@ def _pack_images(choice: Choice, found: _Found) -> dict[str, object]:
     for param in spec.params if spec is not None else ():
         value = params.get(param.key)
         if isinstance(param, PathParam) and isinstance(value, str) and value:
-            params[param.key] = _pack(value, found)
+            params[param.key] = _pack(value, found, is_glob=param.is_glob)
         elif isinstance(param, PathsParam) and isinstance(value, list | tuple):
             params[param.key] = tuple(_pack(each, found) for each in value)
     return params
 
 
-def _pack(text: str, found: _Found) -> str:
+def _pack(text: str, found: _Found, *, is_glob: bool = False) -> str:
     """Where a file or folder is in the bundle; an address stays what it is."""
     if "://" in text:
         found.remarks.append(f"{text} is an address: its images are not in the bundle.")
         return text
     path = Path(place_now(text)).expanduser()
+    if not path.exists() and is_glob and set("*?[") & set(text):
+        raise DatasetError(
+            "Files that a pattern names cannot be bundled.",
+            where=text,
+            fix="Name the folder that holds them.",
+        )
     if not path.exists():
         raise DataNotFoundError(
             "The images of the project are not there.", where=text, fix="Find them first."
@@ -229,7 +239,7 @@ def _pack(text: str, found: _Found) -> str:
     place = f"{IMAGES}/{len(found.places)}/{path.name}"
     found.places[text] = place
     num_links = 0
-    for name, each in _files_below(path):
+    for name, each in _files_below(path.resolve()):  # a link that is named itself counts
         if each.is_symlink():
             num_links += 1
         elif not all(map(is_plain, Path(f"{path.name}/{name}").parts)):
@@ -246,17 +256,22 @@ def _pack(text: str, found: _Found) -> str:
 
 
 def _files_below(path: Path) -> Iterator[tuple[str, Path]]:
-    """Name below a folder, and path, of each file and link; "" and the path of a file."""
+    """Name below a folder, and path, of each file and link; "" and the path of a file. Raises
+    OSError where a folder cannot be listed.
+    """
     if path.is_file():
         yield "", path
         return
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in sorted(names):
+    for folder, folders, names in os.walk(path, onerror=_raise):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted((*folders, *names)):
             each = Path(folder, name)
             if not name.startswith(".") and (each.is_symlink() or each.is_file()):
                 yield str(each.relative_to(path)), each
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
 
 
 # runs --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from workbench.core.projects.project_file import PROJECT_SUFFIX, read_project
-from workbench.core.storage.foreign_file import REQUEST_BYTES, open_foreign, read_foreign
+from workbench.core.storage.foreign_file import REQUEST_BYTES, open_foreign, read_foreign, size_of
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
@@ -41,6 +41,7 @@ from workbench.moving.bundle import (
     Step,
     is_plain,
 )
+from workbench.pictures.store import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import ARCHIVE_READER, limited_command
 from workbench.runs.folder import RunFolder
@@ -53,7 +54,6 @@ _RATIO = 20
 _MEMORY_BYTES = 2 << 30
 _FRAME_LIMIT = 4 << 20
 _DEADLINE_S = 60.0
-_SPARE_BYTES = 64 * 2**20
 _MAX_DEPTH = 50
 
 
@@ -88,14 +88,14 @@ def open_bundle(path: Path, folder: Path, step: Step = lambda _words, _at: None)
         with os_errors_as(SaveError, what, folder):
             facts = _Unpacking(path, partial_folder, step).run()
             _adapt(facts, partial_folder, folder)
+            runs = tuple(folder / RUNS / name for name in facts.runs)
+            for run in runs:  # before they are there: where that fails, nothing has been unpacked
+                remember_outside(RunFolder(run))
             if folder.exists():
                 folder.rmdir()
             partial_folder.rename(folder)
     finally:
         shutil.rmtree(partial_folder, ignore_errors=True)
-    runs = tuple(folder / RUNS / name for name in facts.runs)
-    for run in runs:
-        remember_outside(RunFolder(run))
     return Opened(folder / facts.project, runs)
 
 
@@ -135,7 +135,9 @@ class _Unpacking:
 
     def run(self) -> BundleFacts:
         """Writes all files; returns what the bundle says of itself."""
-        size = self.path.stat().st_size if self.path.is_file() else 0
+        unread = os_errors_as(InputError, "The bundle cannot be read.", self.path)
+        with unread, open_foreign(self.path) as file:
+            size = size_of(file)
         order = {
             "path": str(self.path.resolve()),
             "is_tar": False,
@@ -190,6 +192,8 @@ class _Unpacking:
         else:
             if fields["is_first"]:
                 self._begin(str(fields.get("name", "")))
+            if self._file is None:
+                raise ValueError("a piece of no file")
             self._file.write(data)
             self._at = min(1.0, max(0.0, float(fields["at"])))
             self._check()
@@ -203,9 +207,12 @@ class _Unpacking:
             raise self._refused(f"“{name[:80]}” cannot be a file of a bundle")
         self.names.add(name)
         target = self.folder.joinpath(*parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.fdopen(os.open(target, flags, 0o644), "wb")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.fdopen(os.open(target, flags, 0o644), "wb")
+        except (FileExistsError, NotADirectoryError) as error:
+            raise self._refused(f"“{name[:80]}” is a file and a folder") from error
 
     def _close(self) -> None:
         if self._file is not None:
@@ -214,12 +221,13 @@ class _Unpacking:
 
     def _check_space(self, needed: int) -> None:
         free = shutil.disk_usage(self.folder).free
-        if needed + _SPARE_BYTES > free:
+        if needed + SPARE_BYTES > free:
             raise SaveError(
                 "Not enough disk space to unpack the bundle.",
                 where=str(self.folder.parent),
-                received=f"{free:,} bytes free",
-                expected=f"{needed:,} bytes",
+                received=f"{needed:,} bytes unpacked",
+                expected=f"{SPARE_BYTES:,} bytes left; there are {free:,}",
+                fix="Free some space, or choose a folder on another disk.",
             )
 
     def _refused(self, why: str) -> InputError:
@@ -259,8 +267,9 @@ def _facts_of(folder: Path, refused: Callable[[str], InputError]) -> BundleFacts
     if facts.format != "workbench-bundle" or facts.version > BUNDLE_VERSION:
         raise refused("it was written by a newer version of Workbench")
     names = (facts.project, *(f"{RUNS}/{name}/request.json" for name in facts.runs))
-    if any(not _parts(name) or not (folder / name).is_file() for name in names):
-        raise refused(f"{FACTS_NAME} names what is not in it")
+    is_twice = len(set(names)) < len(names)
+    if is_twice or any(not _parts(name) or not (folder / name).is_file() for name in names):
+        raise refused(f"{FACTS_NAME} names what is not in it, or a run twice")
     return facts
 
 

@@ -65,6 +65,16 @@ def test_several_folders_are_found_one_by_one(saved):
     assert list(found) == [str(after / "photos"), folders[1]]
 
 
+def test_several_folders_beside_a_project_move_with_it(saved):
+    folders = tuple(str(saved / "photos" / name) for name in ("cat", "dog"))
+    choice = Choice("folders", {"paths": (*folders, "~/birds")})
+    save_project(Project(dataset=choice), saved / "p.workbench")
+    assert read_project(saved / "p.workbench").dataset.params["paths"] == choice.params["paths"]
+    after = saved.rename(saved.with_name("after"))
+    found = read_project(after / "p.workbench").dataset.params["paths"]
+    assert list(found) == [str(after / "photos" / name) for name in ("cat", "dog")] + ["~/birds"]
+
+
 @pytest.mark.parametrize("path", ["/data/far/away", "", "gs://bucket/x-*", "https://host/x"])
 def test_what_is_far_away_has_no_place_beside(tmp_path, path):
     file = tmp_path / "p.workbench"

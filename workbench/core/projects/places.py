@@ -8,7 +8,7 @@ where nothing is at the absolute path any more, and earlier versions keep it as 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,19 @@ _KEY = "places"
 _MOST_UP = 2
 """Folders above the project's that may be moved with it."""
 _MOST = 10_000
+
+
+def with_paths(project: Project, convert: Callable[[str], str]) -> Project:
+    """The project with the paths of its data set converted: of the parameters `path`, `..._path`
+    and `paths`; an address is none, and one in the home folder (~/...) stays so.
+    """
+    params = {
+        key: _converted(value, convert) if _holds_paths(key) else value
+        for key, value in project.dataset.params.items()
+    }
+    if params == project.dataset.params:
+        return project
+    return replace(project, dataset=replace(project.dataset, params=params))
 
 
 def with_places(project: Project, folder: Path) -> Project:
@@ -42,9 +55,7 @@ def with_found(project: Project, folder: Path) -> Project:
         and not _is_there(text)
         and _is_there(place := os.path.normpath(folder / kept[text]))
     }
-    params = {key: _replaced(value, found) for key, value in project.dataset.params.items()}
-    whole = replace(project, dataset=replace(project.dataset, params=params)) if found else project
-    return _with_extra(whole, found)
+    return _with_extra(with_paths(project, lambda text: found.get(text, text)), found)
 
 
 def moved_places(project: Project) -> Mapping[str, str]:
@@ -55,19 +66,22 @@ def moved_places(project: Project) -> Mapping[str, str]:
 
 
 def _texts(params: Mapping[str, Any]) -> Iterator[str]:
-    """The absolute paths in parameters: of `path`, `..._path` and `paths`."""
+    """The absolute paths in parameters."""
     for key, value in params.items():
-        if isinstance(value, str) and (key == "path" or key.endswith("_path")):
-            each: tuple[Any, ...] = (value,)
-        else:
-            each = tuple(value) if key == "paths" and isinstance(value, list | tuple) else ()
-        yield from (text for text in each if isinstance(text, str) and text.startswith(os.sep))
+        each = value if isinstance(value, list | tuple) else (value,)
+        if _holds_paths(key):
+            yield from (text for text in each if isinstance(text, str) and text.startswith(os.sep))
 
 
-def _replaced(value: Any, found: Mapping[str, str]) -> Any:
+def _holds_paths(key: str) -> bool:
+    return key in {"path", "paths"} or key.endswith("_path")
+
+
+def _converted(value: Any, convert: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
-        return type(value)(_replaced(each, found) for each in value)
-    return found.get(value, value) if isinstance(value, str) else value
+        return type(value)(_converted(each, convert) for each in value)
+    is_path = isinstance(value, str) and value and "://" not in value
+    return convert(value) if is_path and not value.startswith("~/") else value
 
 
 def _relative(text: str, folder: Path) -> str:

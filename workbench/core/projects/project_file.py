@@ -7,9 +7,9 @@ changes a file; a file of a newer version is rejected.
 The `id` stays with the project when it is saved again, and when its file is moved. A file of an
 earlier version has none until it is saved: its path stands in, so that its runs find it.
 
-A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
-to the folder of the project; in a Project it is absolute. One outside that folder is in the file
-both ways (`places`).
+A data set parameter named `path`, or ending in `_path`, is a path, and `paths` are several: in a
+file they are relative to the folder of the project; in a Project they are absolute. One outside
+that folder is in the file both ways (`places`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.data_edits import edits_to_plain
 from workbench.core.projects.data_versions import versions_to_plain
 from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
-from workbench.core.projects.places import with_found, with_places
+from workbench.core.projects.places import with_found, with_paths, with_places
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.projects.project_reader import ProjectReader, edge_key
 from workbench.core.projects.robustness import tests_to_plain
@@ -81,7 +81,7 @@ def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
     if not project.id:
         project = replace(project, id=_id_of_path(path))
     folder = path.absolute().parent
-    whole = _with_paths(project, lambda text: os.path.normpath(folder / text))
+    whole = with_paths(project, lambda text: os.path.normpath(folder / text))
     return with_found(whole, folder), FileStamp.of_bytes(data)
 
 
@@ -95,7 +95,7 @@ def save_project(project: Project, path: str | Path) -> None:
 def project_bytes(project: Project, path: str | Path) -> bytes:
     """The content of a project's file at `path`; raises SaveError."""
     folder = Path(path).absolute().parent
-    relative = _with_paths(with_places(project, folder), lambda text: _relative(text, folder))
+    relative = with_paths(with_places(project, folder), lambda text: _relative(text, folder))
     return project_text(relative).encode("utf-8", errors="replace")
 
 
@@ -343,22 +343,6 @@ def _id_of_path(path: Path) -> str:
 
 
 # paths -------------------------------------------------------------------------------------
-
-
-def _with_paths(project: Project, convert: Callable[[str], str]) -> Project:
-    """The project with the paths of its data set converted; an address is none."""
-    params = {
-        key: convert(value) if _is_path(key, value) else value
-        for key, value in project.dataset.params.items()
-    }
-    if params == project.dataset.params:
-        return project
-    return replace(project, dataset=replace(project.dataset, params=params))
-
-
-def _is_path(key: str, value: object) -> bool:
-    is_named = key == "path" or key.endswith("_path")
-    return is_named and isinstance(value, str) and bool(value) and "://" not in value
 
 
 def _relative(text: str, folder: Path) -> str:
