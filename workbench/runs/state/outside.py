@@ -34,7 +34,9 @@ def remember_outside(run: RunFolder) -> None:
     found there.
     """
     path = run.path.absolute()
-    if path.parent == runs_home():
+    if ".." in path.parts:
+        path = path.resolve()  # it is listed once, whatever way led there
+    if path.parent.resolve() == runs_home().resolve():
         return
     home = data_home()
     what, fix = "The run will not be listed.", "Make the settings folder writable."
