@@ -10,8 +10,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit
-
 from tests.end2end.robot import center
 from tests.end2end.two_projects import Owner, make_colors
 from tests.end2end.user import at_the_window
@@ -48,27 +46,8 @@ class Mover(Owner):
         self.shot("not_found")
         view.state.evaluation = None
         place = self.robot.at_rest(lambda: center(view.find_data))
-        self.robot.while_open(
-            self._dialog,
-            lambda dialog: self._enter(dialog, str(folder)),
-            opening=lambda: self.robot.click(place),
-        )
+        self.enter_path(str(folder), opening=lambda: self.robot.click(place))
         return {"words": words, "accuracy": self.accuracy()}
-
-    def _dialog(self) -> QFileDialog | None:
-        dialog = QApplication.activeModalWidget()
-        return dialog if isinstance(dialog, QFileDialog) else None
-
-    def _enter(self, dialog: QFileDialog, folder: str) -> None:
-        self.robot.focus(dialog)
-        name = dialog.findChild(QLineEdit)
-        name.setCompleter(None)  # its list would take the next click
-        self.robot.click(center(name), times=3)
-        self.robot.write(folder)
-        self.robot.wait(lambda: name.text() == folder, "the path")
-        self.shot("dialog", dialog)
-        button = next(b for b in dialog.findChildren(QAbstractButton) if "Choose" in b.text())
-        self.robot.click(center(button))
 
     def train_beside(self) -> dict[str, object]:
         """Trains once more while a picture is shown; then uses what is ready."""

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QWidget
 
-from tests.end2end.robot import center
+from tests.end2end.robot import center, opened
 from tests.end2end.user import User, at_the_window
 from workbench.gui.shell.main_window import MainWindow
 from workbench.gui.train.runs.card_dialog import ModelCardDialog
@@ -62,20 +62,20 @@ class Reporter(User):
 
         def open_menu() -> None:
             self.robot.while_open(
-                lambda: _opened(QMenu),
+                lambda: opened(QMenu),
                 choose,
                 opening=lambda: self.robot.click(rows.viewport().mapToGlobal(place), button=3),
             )
 
-        self.robot.while_open(lambda: _opened(ModelCardDialog), type_text, opening=open_menu)
+        self.robot.while_open(lambda: opened(ModelCardDialog), type_text, opening=open_menu)
 
     def choose_report(self) -> None:
         """Opens the Run menu, and chooses Write report… by its letter."""
         bar = self.window.menuBar()
         action = next(each for each in bar.actions() if each.text() == "&Run")
         self.robot.click(bar.mapToGlobal(bar.actionGeometry(action).center()))
-        self.robot.wait(lambda: _opened(QMenu), "the Run menu")
-        self.shot("run_menu", _opened(QMenu))
+        self.robot.wait(lambda: opened(QMenu), "the Run menu")
+        self.shot("run_menu", opened(QMenu))
         self.robot.key("o")
 
     def write(self, path: Path, opening: Callable[[], None]) -> None:
@@ -87,13 +87,8 @@ class Reporter(User):
             self.shot("save", dialog)
             self.robot.key("Return")
 
-        self.robot.while_open(lambda: _opened(QFileDialog), type_name, opening=opening)
+        self.robot.while_open(lambda: opened(QFileDialog), type_name, opening=opening)
         self.robot.wait(path.is_file, f"{path.name}", timeout_s=_SLOW_S)
-
-
-def _opened(kind: type[QWidget]) -> QWidget | None:
-    found = (each for each in QApplication.topLevelWidgets() if isinstance(each, kind))
-    return next((each for each in found if each.isVisible()), None)
 
 
 def _report(user: Reporter, folder: Path) -> dict[str, object]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QEventLoop, QPoint, QProcess, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+W = TypeVar("W", bound=QWidget)
 _PAUSE = ["sleep", "0.05"]
 _STILL = 5
 """So many looks, 30 ms apart, at which a place that is at rest is the same."""
@@ -146,3 +147,9 @@ class Robot:
 def center(widget: QWidget) -> QPoint:
     """The middle of a widget on the screen."""
     return widget.mapToGlobal(widget.rect().center())
+
+
+def opened(kind: type[W]) -> W | None:
+    """A window, menu or dialog of a kind that is shown now."""
+    found = (each for each in QApplication.topLevelWidgets() if isinstance(each, kind))
+    return next((each for each in found if each.isVisible()), None)

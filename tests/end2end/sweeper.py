@@ -12,7 +12,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QApplication,
     QFileDialog,
     QMenu,
     QStyle,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from tests.class_folders import stripes_project, write_stripes
-from tests.end2end.robot import center
+from tests.end2end.robot import center, opened
 from tests.end2end.user import User, at_the_window
 from tests.worker.conftest import chain
 from workbench.gui.shell.main_window import MainWindow
@@ -52,11 +51,11 @@ class Sweeper(User):
         bar = self.window.menuBar()
         action = next(each for each in bar.actions() if each.text() == "&Run")
         self.robot.click(bar.mapToGlobal(bar.actionGeometry(action).center()))
-        self.robot.wait(lambda: _opened(QMenu), "the Run menu")
-        self.shot("run_menu", _opened(QMenu))
+        self.robot.wait(lambda: opened(QMenu), "the Run menu")
+        self.shot("run_menu", opened(QMenu))
         self.robot.key("w")
-        self.robot.wait(lambda: _opened(SweepDialog), "the dialog")
-        dialog = _opened(SweepDialog)
+        self.robot.wait(lambda: opened(SweepDialog), "the dialog")
+        dialog = opened(SweepDialog)
         assert isinstance(dialog, SweepDialog)
         self.dialog = dialog
         self.robot.focus(dialog)
@@ -111,10 +110,10 @@ class Sweeper(User):
             self.robot.key("Return")
 
         self.robot.while_open(
-            lambda: _opened(QFileDialog),
+            lambda: opened(QFileDialog),
             type_name,
             opening=lambda: self.robot.while_open(
-                lambda: _opened(QMenu),
+                lambda: opened(QMenu),
                 choose,
                 opening=lambda: self.press(self.dialog.results.menu_button),
             ),
@@ -144,11 +143,6 @@ class Sweeper(User):
         """The width in the project."""
         nodes = self.document.graph.nodes.values()
         return int(next(each for each in nodes if each.name == "dense_3").params["units"])
-
-
-def _opened(kind: type[QWidget]) -> QWidget | None:
-    found = (each for each in QApplication.topLevelWidgets() if isinstance(each, kind))
-    return next((each for each in found if each.isVisible()), None)
 
 
 def _sweep(user: Sweeper, folder: Path) -> dict[str, object]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QPointF, QProcess
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 
-from tests.end2end.robot import Robot, center
+from tests.end2end.robot import Robot, center, opened
 from workbench.app import close_context, make_context, make_window
 from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.home import data_home
@@ -45,6 +45,22 @@ class User:
         """Clicks a button once it can be pressed."""
         self.robot.wait(lambda: button.isVisible() and button.isEnabled(), button.accessibleName())
         self.robot.click(self.robot.at_rest(lambda: center(button)))
+
+    def enter_path(self, path: str, *, opening: Callable[[], None]) -> None:
+        """Types a path into the file dialog that is opened, and accepts it."""
+
+        def enter(dialog: QFileDialog) -> None:
+            self.robot.focus(dialog)
+            name = dialog.findChild(QLineEdit)
+            name.setCompleter(None)  # its list would take the next click
+            self.robot.click(center(name), times=3)
+            self.robot.write(path)
+            self.robot.wait(lambda: name.text() == path, "the path")
+            self.shot("dialog", dialog)
+            button = next(b for b in dialog.findChildren(QAbstractButton) if "Choose" in b.text())
+            self.robot.click(center(button))
+
+        self.robot.while_open(lambda: opened(QFileDialog), enter, opening=opening)
 
     def drop_file(self, path: str) -> str:
         """Drags a file or folder from another process onto the window; the words shown over it."""

@@ -14,6 +14,7 @@ from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.library.find import find_model, open_run
+from workbench.runs.library.index import list_runs
 from workbench.runs.library.places import PLACES_NAME, keep_place
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
@@ -165,3 +166,11 @@ def test_runs_and_lists_of_files_are_for_this_user_alone(tmp_path, monkeypatch):
     lists = [path for path in (tmp_path / "own").iterdir() if path.name in names]
     assert len(lists) == 2
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in lists)
+
+
+def test_a_run_in_the_runs_folder_is_listed_once_whatever_way_led_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    (tmp_path / "work").mkdir()
+    run = create_run(Project(title="A"), path=tmp_path / "work" / ".." / "runs" / "a")
+    remember_outside(run)
+    assert [found.name for found in list_runs()] == ["a"]

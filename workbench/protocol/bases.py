@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 PROTOCOL_VERSION = 1
+
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+"""A whole number in a file that may come from elsewhere: arrays have room for it."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):

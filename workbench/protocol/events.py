@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts
+from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts, Whole
 from workbench.protocol.weights import KeptWeights
 
 
@@ -19,7 +19,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
         time: Seconds since the epoch, for display only.
     """
 
-    seq: int = 0
+    seq: Whole = 0
     time: float = 0.0
 
 
@@ -39,12 +39,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     precision: str
     xla: bool = False
-    steps_per_call: int | None = None
+    steps_per_call: Whole | None = None
     pipeline: str | None = None
     gain: float | None = None
     words: str = ""
     pinned: list[str] = []
-    threads: int = 0
+    threads: Whole = 0
 
 
 class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
@@ -70,23 +70,23 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
     run: str
     target: str
-    replicas: int = 1
+    replicas: Whole = 1
     precision: str
-    seed: int
+    seed: Whole
     versions: dict[str, str]
     plan: Plan
-    epochs: int
-    batch_size: int
-    pid: int
-    resumed_at_step: int | None = None
+    epochs: Whole
+    batch_size: Whole
+    pid: Whole
+    resumed_at_step: Whole | None = None
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
     keep: str = ""
     on: str = ""
-    per_core_batch: int | None = None
-    fine_tuning_after: int | None = None
+    per_core_batch: Whole | None = None
+    fine_tuning_after: Whole | None = None
     is_on_features: bool = False
-    protocol: int = PROTOCOL_VERSION
+    protocol: Whole = PROTOCOL_VERSION
 
 
 class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
@@ -117,15 +117,15 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     """
 
     class_names: list[str]
-    num_train: int
-    num_validation: int
-    num_test: int
-    steps_per_epoch: int
+    num_train: Whole
+    num_validation: Whole
+    num_test: Whole
+    steps_per_epoch: Whole
     bad_files: list[tuple[str, str]] = []
     validates_on_test: bool = False
     split: dict[str, object] = {}
-    per_class: list[list[int]] = []
-    num_shared: int = 0
+    per_class: list[tuple[Whole, Whole, Whole]] = []
+    num_shared: Whole = 0
 
 
 class Batch(Event, frozen=True, kw_only=True, tag="batch"):
@@ -136,12 +136,12 @@ class Batch(Event, frozen=True, kw_only=True, tag="batch"):
     over the whole run.
     """
 
-    epoch: int
-    step: int
+    epoch: Whole
+    step: Whole
     loss: float | None
     accuracy: float | None
     images_per_second: float
-    first_step: int
+    first_step: Whole
     losses: list[float | None]
     accuracies: list[float | None]
     learning_rate: float | None = None
@@ -154,8 +154,8 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
     recipe's `top_k` likeliest; None where `top_k` is 1.
     """
 
-    epoch: int
-    step: int
+    epoch: Whole
+    step: Whole
     loss: float | None
     accuracy: float | None
     val_loss: float | None
@@ -212,8 +212,8 @@ class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     node: str
-    units: int
-    dead: int
+    units: Whole
+    dead: Whole
 
 
 class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
@@ -229,9 +229,9 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
         seconds: What measuring took.
     """
 
-    epoch: int
-    step: int
-    images: int
+    epoch: Whole
+    step: Whole
+    images: Whole
     loss: float | None
     accuracy: float | None
     learning_rate: float | None
@@ -243,15 +243,15 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
 class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
     """From here the run can be resumed; or why it could not be kept, and what goes on."""
 
-    step: int
-    epoch: int
+    step: Whole
+    epoch: Whole
     problem: ErrorParts | None = None
 
 
 class Heartbeat(Event, frozen=True, kw_only=True, tag="heartbeat"):
     """Proof that the trainer is running, every 2 s, with the memory it holds."""
 
-    memory_bytes: int
+    memory_bytes: Whole
 
 
 class LogLine(Event, frozen=True, kw_only=True, tag="log_line"):
@@ -268,13 +268,13 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True):
 
     loss: float | None
     accuracy: float | None
-    count: int = 0
+    count: Whole = 0
 
 
 class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
     """The epoch that is the best by the recipe's `keep_by`."""
 
-    epoch: int
+    epoch: Whole
     val_accuracy: float | None
     val_loss: float | None
 
@@ -298,7 +298,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     outcome: str
     run: str
     seconds: float
-    epochs_done: int
+    epochs_done: Whole
     test: TestResult | None = None
     best: BestEpoch | None = None
     error: ErrorParts | None = None

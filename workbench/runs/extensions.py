@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.storage.json_file import read_json, save_json
+from workbench.protocol.bases import Whole
 
 NAME = "extensions.json"
 
@@ -26,11 +27,11 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
         log_bytes: Size of the event log at that time; set by `RunFolder.extend`.
     """
 
-    after: int
-    before: int
-    epochs: int
+    after: Whole
+    before: Whole
+    epochs: Whole
     restarts_patience: bool = False
-    log_bytes: int = 0
+    log_bytes: Whole = 0
 
 
 class Extensions(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ class Extensions(msgspec.Struct, frozen=True, kw_only=True):
 
     entries: list[Extension] = []
     format: str = "workbench-extensions"
-    version: int = 1
+    version: Whole = 1
 
     @property
     def epochs(self) -> int:

@@ -8,6 +8,7 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
+from workbench.protocol.bases import Whole
 from workbench.runs.extensions import Extension, Extensions
 
 REQUEST_VERSION = 1
@@ -24,10 +25,10 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
             (`runs.library.median_stopping`); 0 for never.
     """
 
-    place: int
-    combination: int
+    place: Whole
+    combination: Whole
     values: dict[str, str]
-    warm_up: int = 0
+    warm_up: Whole = 0
 
 
 class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     run: str
-    epoch: int
+    epoch: Whole
     checksum: str
 
 
@@ -74,7 +75,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     project: dict[str, Any]
     title: str = ""
     project_path: str = ""
-    number: int = 0
+    number: Whole = 0
     differs: list[str] = []
     network: str = ""
     label: str = ""
@@ -84,10 +85,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     created: float = 0.0
     parcel: str = ""
     on: str = ""
-    patience_from: int = 0
+    patience_from: Whole = 0
     extension: Extension | None = None
     format: str = "workbench-run"
-    version: int = REQUEST_VERSION
+    version: Whole = REQUEST_VERSION
 
     @property
     def project_id(self) -> str:

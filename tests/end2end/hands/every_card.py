@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
-from tests.end2end.robot import center
+from tests.end2end.robot import center, opened
 from tests.end2end.user import Designer, at_the_window
 from workbench.gui.shell.main_window import MainWindow
 from workbench.templates import Template, list_templates
@@ -115,13 +115,11 @@ class Visitor(Designer):
             self.robot.key("Escape")
 
         self.robot.while_open(
-            self._dialog, cancel, opening=lambda: seen.update(words=self.press_on_page(OWN))
+            lambda: opened(QFileDialog),
+            cancel,
+            opening=lambda: seen.update(words=self.press_on_page(OWN)),
         )
         return {**seen, "view": self.window.views.current_key}
-
-    def _dialog(self) -> QFileDialog | None:
-        dialog = QApplication.activeModalWidget()
-        return dialog if isinstance(dialog, QFileDialog) else None
 
     def press_blank(self) -> dict[str, object]:
         """Presses the card for a network of one's own, then Train."""

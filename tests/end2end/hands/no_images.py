@@ -15,9 +15,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
-    QFileDialog,
     QLabel,
-    QLineEdit,
 )
 
 from tests.end2end.robot import center
@@ -77,26 +75,7 @@ class Visitor(Designer):
         """Presses the problem's button, and chooses a folder in the dialog that opens."""
         buttons = self.window.popup.findChildren(QAbstractButton)
         choose = next(each for each in buttons if "Choose a folder" in each.accessibleName())
-        self.robot.while_open(
-            self._dialog,
-            lambda dialog: self._enter(dialog, folder),
-            opening=lambda: self.robot.click(center(choose)),
-        )
-
-    def _dialog(self) -> QFileDialog | None:
-        dialog = QApplication.activeModalWidget()
-        return dialog if isinstance(dialog, QFileDialog) else None
-
-    def _enter(self, dialog: QFileDialog, folder: str) -> None:
-        self.robot.focus(dialog)
-        name = dialog.findChild(QLineEdit)
-        name.setCompleter(None)  # its list would take the next click
-        self.robot.click(center(name), times=3)
-        self.robot.write(folder)
-        self.robot.wait(lambda: name.text() == folder, "the path")
-        self.shot("dialog", dialog)
-        button = next(b for b in dialog.findChildren(QAbstractButton) if "Choose" in b.text())
-        self.robot.click(center(button))
+        self.enter_path(folder, opening=lambda: self.robot.click(center(choose)))
 
 
 def act(window: MainWindow, shots: Path | None) -> dict[str, object]:

@@ -13,13 +13,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import (
-    QApplication,
     QDialogButtonBox,
     QFileDialog,
     QListView,
 )
 
-from tests.end2end.robot import Robot, center
+from tests.end2end.robot import Robot, center, opened
 from tests.end2end.user import User, at_the_window
 from workbench.gui.files.data_chooser import KIND
 from workbench.gui.shell.main_window import MainWindow
@@ -51,14 +50,10 @@ class Owner(User):
         card = next(c for c in page.cards() if "own" in c.accessibleName())
         self.shot("own_welcome")
         self.robot.while_open(
-            self._dialog,
+            lambda: opened(QFileDialog),
             lambda dialog: self._choose_in(dialog, folder.name),
             opening=lambda: self.robot.click(center(card)),
         )
-
-    def _dialog(self) -> QFileDialog | None:
-        dialog = QApplication.activeModalWidget()
-        return dialog if isinstance(dialog, QFileDialog) else None
 
     def _choose_in(self, dialog: QFileDialog, name: str) -> None:
         names = dialog.findChild(QListView, "listView")

@@ -4,6 +4,7 @@ raises; `packaging/prove.sh foreign_runs` tries far more.
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_is_no_file_beside_the_runs_hides_none(runs, name, kind):
 @pytest.mark.parametrize("seed", range(40))
 def test_changed_files_are_shown_or_refused_in_words(runs, seed):
     home, base = runs
-    mutated(home, base, seed)
+    next(mutated(home, base, [seed]))
     for _, door in doors(home):
         outcome_of_door(door)
 
@@ -132,3 +133,40 @@ def test_a_log_without_lines_is_given_up(tmp_path, monkeypatch):
     reader = EventReader(path)
     assert reader.read_new() == []
     assert "is not read" in reader.warnings[-1]
+
+
+@pytest.mark.parametrize("value", [10**30, -(10**30), 1e308])
+def test_a_number_without_room_hides_no_run(runs, value):
+    home, base = runs
+    shutil.copytree(base, home / CHANGED)
+    path = home / CHANGED / "request.json"
+    request = json.loads(path.read_text())
+    for key in ("batch_size", "learning_rate", "epochs"):
+        path.write_text(json.dumps({**request, "project": with_recipe(request, key, value)}))
+        (home / INDEX_NAME).unlink(missing_ok=True)
+        assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
+    path.write_text(json.dumps({**request, "number": value}))
+    assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
+
+
+def with_recipe(request, key, value):
+    project = request["project"]
+    return {**project, "recipe": {**project["recipe"], key: value}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [("data_ready", {"per_class": [[1, 2, 3], [4]]}), ("epoch_finished", {"step": 2**63})],
+)
+def test_an_event_with_wrong_lengths_or_numbers_is_left_out(runs, kind, wrong):
+    home, base = runs
+    shutil.copytree(base, home / CHANGED)
+    path = home / CHANGED / "events.jsonl"
+    lines = path.read_text().splitlines()
+    at = next(at for at, line in enumerate(lines) if f'"{kind}"' in line)
+    event = {**json.loads(lines[at]), **wrong}
+    event.pop("c", None)  # the checksum of what it was
+    lines[at] = json.dumps(event, separators=(",", ":"))
+    path.write_text("\n".join(lines) + "\n")
+    for _, door in doors(home):
+        outcome_of_door(door)

@@ -251,3 +251,14 @@ def test_bar_and_time_left_follow_a_phase_that_is_no_part_of_an_epoch(run, event
     history.add(list(events(run))[-1])
     assert not history.is_after_training
     assert history.phase_progress is None
+
+
+def test_a_loss_beyond_single_precision_is_infinite_without_a_warning():
+    history = MetricHistory()
+    losses = [1e308, -1e308, 0.5]
+    batch = Batch(
+        epoch=1, step=3, first_step=1, loss=0.5, accuracy=0.5, losses=losses,
+        accuracies=[0.5, 0.5, 0.5], images_per_second=1.0,
+    )  # fmt: skip
+    history.add_all([batch])
+    assert history.losses.tolist() == [math.inf, -math.inf, 0.5]

@@ -42,6 +42,8 @@ REQUESTED = ("graph", "recipe", "dataset", "target")
 """Parts of a project, for `plain_key`."""
 
 _TAIL_BYTES = 32 * 1024
+_MOST = 2**53
+"""The index has no room for numbers of hundreds of digits."""
 _STARTED, _EPOCH, _FINISHED = (
     f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "run_finished")
 )
@@ -327,10 +329,12 @@ def _planned_epochs(request: RunRequest) -> int:
 
 
 def _recipe_number(request: RunRequest, key: str) -> float | None:
-    """A number of the requested recipe; None where there is none."""
+    """A number of the requested recipe; None where it has none, or one out of bounds."""
     recipe = request.project.get("recipe")
     value = recipe.get(key) if isinstance(recipe, dict) else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= _MOST else None
 
 
 def _keep(request: RunRequest) -> str:

@@ -27,9 +27,9 @@ class GrowingColumns:
 
     def append(self, pieces: Mapping[str, Iterable[Any]]) -> None:
         """Adds a piece to each column; all pieces have the same length. None becomes NaN."""
-        arrays = {
-            name: np.asarray(pieces[name], column.dtype) for name, column in self._columns.items()
-        }
+        columns = self._columns.items()
+        with np.errstate(over="ignore"):  # of a log from elsewhere: beyond float32 is infinite
+            arrays = {name: np.asarray(pieces[name], column.dtype) for name, column in columns}
         end = self.size + len(next(iter(arrays.values())))
         for name, piece in arrays.items():
             if end > len(self._columns[name]):

@@ -30,7 +30,9 @@ def remember_outside(run: RunFolder) -> None:
     found there.
     """
     path = run.path.absolute()
-    if path.parent == runs_home():
+    if ".." in path.parts:
+        path = path.resolve()  # it is listed once, whatever way led there
+    if path.parent.resolve() == runs_home().resolve():
         return
     with locked_record(_NAME, "The run will not be listed.") as record:
         folders = dict.fromkeys([*_read(), str(path)])

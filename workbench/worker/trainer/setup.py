@@ -275,13 +275,13 @@ class TrainingSetup:
         )
 
 
-def _per_class(data: PreparedData) -> list[list[int]]:
+def _per_class(data: PreparedData) -> list[tuple[int, int, int]]:
     """For each class how many images train, validate and test."""
     count = len(data.class_names)
     parts = (data.train, data.validation, data.test)
     labels = [np.zeros(0, np.int64) if part is None else part.y for part in parts]
     counts = [np.bincount(each, minlength=count) for each in labels]
-    return [[int(number) for number in each] for each in zip(*counts, strict=True)]
+    return [(int(train), int(val), int(test)) for train, val, test in zip(*counts, strict=True)]
 
 
 def model_card(
