@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -93,6 +94,8 @@ class LazyKeras:
 
     def load_ahead(self) -> None:
         """Starts the import in a thread of its own, so that the first image waits less."""
+        # np.unique imports it when first called: in two threads at once that can fail.
+        importlib.import_module("numpy.ma")
         threading.Thread(target=self.keras, name="import-tensorflow", daemon=True).start()
 
     def keras(self) -> Any:
