@@ -129,8 +129,8 @@ def main(words: list[str]) -> int:
             windows[0].files.open(to_open.pop())
         elif to_show:
             windows[0].show_view(to_show.pop())
-        elif lists < _LISTS:
-            lists += not library._is_listing
+        elif lists < _LISTS and not library._is_listing:  # a refresh while listing begins anew
+            lists += 1
             library.refresh()
         seconds = time.monotonic() - started
         if seconds < least_s or (lists < _LISTS and seconds < _LONGEST_S):
