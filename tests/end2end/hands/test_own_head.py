@@ -27,3 +27,7 @@ def test_the_data_set_is_named_and_the_next_step_is_at_the_bottom(seen):
 def test_a_remark_comes_where_it_is_asked_for_and_goes_by_its_button(seen):
     assert seen["is_nagged"] is False
     assert seen["closes"] is True
+
+
+def test_it_learns_the_flowers_with_the_settings_it_started_with(seen):
+    assert seen["accuracy"] >= 0.85
