@@ -138,7 +138,7 @@ def main(words: list[str]) -> int:
             return
         windows[0].close()
 
-    application = QApplication.instance() or QApplication([])
+    application = QApplication.instance() or QApplication(["workbench"])
     QTimer.singleShot(0, look)
     app.run_window(words[0] if words else None)
     assert application is not None

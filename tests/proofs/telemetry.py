@@ -19,11 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from tests.proofs._tiny_runs import tiny_project, write_stripes
 from tests.traced import Sandbox, Trace
 from workbench.core.projects.project_file import save_project
+
+_TESTS = Path(__file__).resolve().parents[1]
 
 RUN = "../ours/runs/run"
 TOGETHER = 3
@@ -38,6 +41,8 @@ ALLOWED = (
     r"home/\.keras(/keras\.json)?",  # Keras's settings, written by its import
     r"home/(\.cache|\.config|\.local|\.local/share|\.local/state)?",  # the folders themselves
     r"home/\.cache/(fontconfig|mesa_shader_cache\w*)(/.*)?",  # of the window's libraries
+    r"tmp/cc\w{6}\.[\w.]+",  # the C compiler's own, removed at its end
+    r"tmp/cc\w{6}\.[\w.]+",  # the C compiler's own, removed at its end
     r"tmp(/\w{8})?",  # Python tries once whether the folder can be written, and removes the file
 )
 """What is known to be made by libraries, and says nothing about anybody."""
@@ -58,12 +63,14 @@ def prepare(sandbox: Sandbox, only: str) -> None:
         project = tiny_project(data, number=0, epochs=epochs)
         save_project(project, sandbox.work / f"{name}.workbench")
     Image.new("L", (12, 12), 90).save(sandbox.work / "picture.png")
+    np.save(sandbox.work / "pictures.npy", np.zeros((1, 12, 12, 1), np.uint8))
     _done(sandbox, "train", "p.workbench", "--run", RUN)
     for key in FOLDERS:
         if only not in f"ready folder {key}":
             continue
         _done(sandbox, "export", RUN, key, f"folder-{key}", "--folder")
     _done(sandbox, "export", RUN, "python", "network.py")
+    _done(sandbox, "export", RUN, "weights", "run.weights.h5")
     _done(sandbox, "notebook", "p.workbench", "p.ipynb")
 
 
@@ -99,7 +106,11 @@ def parts(sandbox: Sandbox, seconds: float) -> Iterator[Part]:
         script = sandbox.work / f"folder-{key}" / "classify.py"
         if script.is_file():
             yield Part(f"ready folder {key}", (str(script), "picture.png"))
-    yield Part("exported network", (str(sandbox.work / "network.py"), "--epochs", "1"))
+    script = str(sandbox.work / "network.py")
+    yield Part("exported network, train", (script, "train", "data.npz", "own.weights.h5"))
+    yield Part("exported network, classify", (script, "classify", "run.weights.h5", "picture.png"))
+    cells = str(_TESTS / "worker" / "notebook_cells.py")
+    yield Part("notebook", (cells, "p.ipynb", "1", "pictures.npy", "answers.npy"))
 
 
 def serve() -> int:
