@@ -21,7 +21,8 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.control import request_skip, request_stop, take_request
-from workbench.runs.log.history import AFTER_TRAINING, MetricHistory
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.pace import AFTER_TRAINING
 
 pytestmark = pytest.mark.worker
 
@@ -115,4 +116,10 @@ def test_the_phases_behind_the_last_step_have_progress_and_are_no_part_of_the_ep
     spent, epoch = trained.all(TimeSpent)[-1], trained.all(EpochFinished)[-1]
     # The test takes many times as long as the epoch with its validation.
     assert spent.after_s > epoch.seconds > spent.validation_s
+    # What Compare calls training time and the test, by the times of the events alone.
+    first, last = trained.events[0].time, trained.events[-1].time
+    begins = next(event.time for event in trained.events if event in phases)
+    assert history.training_s == pytest.approx(begins - first)
+    assert history.after_s == pytest.approx(last - begins)
+    assert history.after_s == pytest.approx(spent.after_s, rel=0.25)  # as the trainer has booked it
     assert not trained.all(RunFinished)  # it is logged by the process, not by the training

@@ -359,9 +359,7 @@ class RunHeader(QFrame):
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
-        speed = history.progress.images_per_second
-        if follower.is_over and history.epochs:
-            speed = history.epochs[-1].images_per_second  # as the list and Compare show it
+        speed = history.images_per_second
         _set(self.speed.value, count(round(speed)) if speed else NOTHING)
         is_of_head = _is_of_head(history)
         _set(self.speed.heading, _SPEED_OF_HEAD if is_of_head else _SPEED)
