@@ -87,6 +87,22 @@ def test_a_stop_behind_the_last_epoch_ends_all_that_follows_and_the_run_is_compl
     assert skipped(training)
 
 
+def test_what_follows_a_stop_is_left_out_at_once_for_a_run_that_waits(
+    trainer, small_project, much_to_test
+):
+    training = trainer(
+        small_project(*SLOW, data=much_to_test, **{**ENDLESS, "validation": "split"})
+    )
+    training.wait_for(EpochFinished)
+    request_stop(training.run)
+    wait_for_phase(training, "calibrating")
+    request_skip(training.run, is_all=True)
+    finished = training.finish()
+    assert (finished.outcome, finished.test) == ("stopped", None)
+    assert "Skipped: evaluating on the test set." in skipped(training)
+    assert finished.kept is not None
+
+
 def test_a_skip_before_the_end_skips_nothing(trainer, small_project):
     training = trainer(small_project(**ENDLESS))
     training.wait_for(EpochFinished)
