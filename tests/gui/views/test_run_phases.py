@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.common.run_text import state_words
 from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import ErrorBanner
@@ -101,7 +102,7 @@ def test_a_banner_of_a_step_under_way_changes_when_the_weights_are_saved(
 def test_a_queue_that_a_test_holds_up_says_so_and_skips_all_of_it(
     qtbot, view, context, written, open_library
 ):
-    project = context.document.project
+    project = Project(id=new_project_id())  # only the runs of one have numbers
     run = written("first", epochs=4, project=project).begin().train(2)
     enqueue(create_run(project, title="second"))
     open_library()
