@@ -185,6 +185,7 @@ class WrittenRun:
                 test=TestResult(loss=0.5, accuracy=0.75, count=200) if error is None else None,
                 error=error,
                 kept=kept,
+                is_within=self.step % STEPS_PER_EPOCH > 0,
             )
         )
         return self.end()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,8 @@ def test_a_request_is_taken_once_and_no_command():
         assert command_of(run) is None
         assert take_request(run)[0] == word
         assert take_request(run) is None
+    request_skip(run, is_all=True)
+    assert take_request(run)[0] == "skip_all"
     request_stop(run)
     assert take_request(run) is None
     assert command_of(run) == "stop"
@@ -49,6 +53,35 @@ def test_a_stop_that_comes_while_a_request_is_taken_stays(monkeypatch):
 
     monkeypatch.setattr(control, "open_own", stop_first)
     take_request(run)
+    assert command_of(run) == "stop"
+
+
+def test_a_stop_into_the_kept_room_outlives_a_request_that_is_just_taken(monkeypatch):
+    """On a full disk both are written into the same file."""
+    run = create_run(Project())
+    keep_control_room(run)
+    full = SaveError("No room.", where="x")
+    full.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(_path, _data):
+        raise full
+
+    monkeypatch.setattr(control, "save_bytes", refuse)
+    monkeypatch.setattr(control, "_keep_sender", lambda *_: None)
+    request_skip(run)
+    read, written = os.pread, threading.Event()
+    stop = threading.Thread(target=lambda: (request_stop(run), written.set()))
+
+    def read_and_wait(*arguments):
+        data = read(*arguments)
+        if not stop.is_alive() and not written.is_set():
+            stop.start()
+            written.wait(0.3)  # where nothing holds it, the stop is there by now
+        return data
+
+    monkeypatch.setattr(control.os, "pread", read_and_wait)
+    assert take_request(run)[0] == "skip"
+    stop.join()
     assert command_of(run) == "stop"
 
 

@@ -101,6 +101,7 @@ def _add_show_and_requests(commands: Any) -> None:
         "skip", help="leave out the calibration, comparison or test that goes on after training"
     )
     add_run(skip)
+    skip.add_argument("--all", action="store_true", help="and all that would follow it")
     skip.set_defaults(change=_skip)
     save = commands.add_parser(
         "save", help="save the weights of a run that has no room for them in a new folder"
@@ -209,8 +210,8 @@ def _skip(arguments: argparse.Namespace) -> None:
     phase = history.phase
     if phase is None or not phase.can_skip:
         raise _nothing_to("skip", run, "a run that is being calibrated, compared or tested")
-    request_skip(run)
-    print_line(f"Skipping: {phase.text}.")
+    request_skip(run, is_all=arguments.all)
+    print_line(f"Skipping: {phase.text}{', and all that follows' if arguments.all else ''}.")
 
 
 def _save(arguments: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from workbench.client.run_follower import RunFollower, saves_weights
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
 from workbench.errors import WorkbenchError
-from workbench.protocol.events import EpochFinished, RunEvent
+from workbench.protocol.events import EpochFinished, PhaseChanged, RunEvent
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
@@ -209,6 +209,12 @@ class RunLibrary(TrainerControl):
         return any(run.outcome in ("running", "silent") and not run.on for run in self.runs)
 
     @property
+    def held_up_by(self) -> RunSummary | None:
+        """The run that is trained and saved, whose calibration or test holds the queue up."""
+        runs = self.runs if self.num_waiting else []
+        return next((run for run in runs if run.after and not run.on), None)
+
+    @property
     def num_waiting(self) -> int:
         """How many runs wait for their turn."""
         return sum(run.queue_place > 0 for run in self.runs)
@@ -283,7 +289,9 @@ class RunLibrary(TrainerControl):
         if any(map(saves_weights, events)):
             self.weights_saved.emit(str(path))
         follower = self._followers.get(path)
-        if follower is None or not any(isinstance(event, EpochFinished) for event in events):
+        if follower is None:
+            return
+        if not any(isinstance(event, EpochFinished | PhaseChanged) for event in events):
             return
         runs = [self._as_followed(run) for run in self.runs]
         is_other, self.runs = runs != self.runs, runs

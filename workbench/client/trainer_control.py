@@ -184,9 +184,9 @@ class TrainerControl(QObject):
         """Lets a run whose connection is lost be connected to now instead of later."""
         self._change(lambda: request_retry(RunFolder(path)))
 
-    def skip(self, path: Path) -> None:
-        """Lets a run leave out what goes on behind its last step."""
-        self._change(lambda: request_skip(RunFolder(path)))
+    def skip(self, path: Path, *, is_all: bool = False) -> None:
+        """Lets a run leave out what goes on behind its last step: one phase, or all."""
+        self._change(lambda: request_skip(RunFolder(path), is_all=is_all))
 
     def save_again(self, path: Path) -> None:
         """Lets a run that has no room for its weights try to save them now."""

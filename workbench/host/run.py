@@ -16,7 +16,7 @@ from workbench.host.home import read_json, remove_file, write_file, write_json
 from workbench.host.request import Answer, HostRequest
 from workbench.host.wire import LINE_LIMIT
 
-_COMMANDS = ("stop", "pause", "median", "skip", "again")
+_COMMANDS = ("stop", "pause", "median", "skip", "skip_all", "again")
 _SIGNALS = {"terminate": signals.SIGTERM, "kill": signals.SIGKILL}
 _START_SILENCE_S = 120.0
 _END_S = 20.0

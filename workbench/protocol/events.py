@@ -291,6 +291,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
         can_resume: A checkpoint is kept from which `resume` goes on.
         is_paused: The run was paused: stopped to be resumed, nothing tested.
         kept: Which weights were saved; None where none were, and in older logs.
+        is_within: It ended within an epoch, some steps of which are done.
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         reason: Why it was stopped, where that was no request of a person; "" otherwise.
     """
@@ -305,8 +306,14 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     can_resume: bool = False
     is_paused: bool = False
     kept: KeptWeights | None = None
+    is_within: bool = False
     verdict: str = ""
     reason: str = ""
+
+    @property
+    def ended_within(self) -> bool:
+        """As `is_within`; by the saved weights where an older log does not say it."""
+        return self.is_within or (self.kept is not None and self.kept.is_partial)
 
 
 RunEvent = (

@@ -7,7 +7,9 @@ and carries out its own.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -19,12 +21,15 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 
 Command = Literal["stop", "pause", "median"]
-Request = Literal["skip", "again", "save"]
-"""skip: leave out the present phase behind the last step; again: try to write the weights now;
-save: write them to another folder, whose path follows. Taken once, and by such a phase alone.
+Request = Literal["skip", "skip_all", "again", "save"]
+"""skip: leave out the present phase behind the last step; skip_all: and those that follow; again:
+try to write the weights now; save: write them to another folder, whose path follows. Taken once,
+and by such a phase alone.
 """
 
-MirrorCommand = Literal["stop", "pause", "median", "skip", "again", "terminate", "kill", "leave"]
+MirrorCommand = Literal[
+    "stop", "pause", "median", "skip", "skip_all", "again", "terminate", "kill", "leave"
+]
 """median: stop as hopeless, sent by the run mirror alone; terminate, kill: end the trainer there by
 a signal; leave: end here, it goes on there.
 """
@@ -33,15 +38,22 @@ _COMMANDS: dict[bytes, Command] = {b"stop": "stop", b"pause": "pause", b"median"
 _MIRROR_COMMANDS: dict[bytes, MirrorCommand] = {
     **_COMMANDS,
     b"skip": "skip",
+    b"skip_all": "skip_all",
     b"again": "again",
     b"terminate": "terminate",
     b"kill": "kill",
     b"leave": "leave",
 }
-_REQUESTS: dict[bytes, Request] = {b"skip": "skip", b"again": "again", b"save": "save"}
+_REQUESTS: dict[bytes, Request] = {
+    b"skip": "skip",
+    b"skip_all": "skip_all",
+    b"again": "again",
+    b"save": "save",
+}
 _MAX_BYTES = 8192
 _NOTHING = b"\0 \n"
 _MAX_SENDER_BYTES = 200
+_LOCK_TRIES, _LOCK_EVERY_S = 50, 0.02
 _ROOM_BYTES = 4096
 """A block of the disk: a command that fits into it can be written on a full disk, too."""
 
@@ -65,9 +77,11 @@ def request_pause(run: RunFolder, *, sender: str = "") -> None:
     send_command(run, "pause")
 
 
-def request_skip(run: RunFolder) -> None:
-    """Requests the trainer to leave out what it does behind the last step."""
-    send_command(run, "skip")
+def request_skip(run: RunFolder, *, is_all: bool = False) -> None:
+    """Requests the trainer to leave out what it does behind the last step: the present phase, or
+    `is_all` that is left.
+    """
+    send_command(run, "skip_all" if is_all else "skip")
 
 
 def request_again(run: RunFolder) -> None:
@@ -150,7 +164,11 @@ def _overwrite(run: RunFolder, data: bytes) -> bool:
     except (OSError, LinkFoundError):
         return False
     try:
-        return os.pwrite(file, data.ljust(_ROOM_BYTES, b"\0"), 0) >= len(data)
+        tries = _LOCK_TRIES
+        while tries and not (is_locked := _is_locked(file)):
+            time.sleep(_LOCK_EVERY_S)
+            tries -= 1
+        return is_locked and os.pwrite(file, data.ljust(_ROOM_BYTES, b"\0"), 0) >= len(data)
     except OSError:
         return False
     finally:
@@ -169,6 +187,8 @@ def take_request(run: RunFolder) -> tuple[Request, Path] | None:
     except (OSError, LinkFoundError):
         return None
     try:
+        if not _is_locked(file):  # a command is being written into it: that is read next
+            return None
         data = os.pread(file, _MAX_BYTES, 0)
         word, _, path = data.strip(_NOTHING).partition(b" ")
         request = _REQUESTS.get(word)
@@ -181,6 +201,17 @@ def take_request(run: RunFolder) -> tuple[Request, Path] | None:
         return None
     finally:
         os.close(file)
+
+
+def _is_locked(file: int) -> bool:
+    """Takes the open file: what is requested is not cleared once another command is in its place.
+    Until it is closed; without waiting, as a run folder may be anybody's.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def mirror_command_of(run: RunFolder) -> MirrorCommand | None:

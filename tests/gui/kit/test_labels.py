@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QAction, QKeySequence
 
+from workbench.gui.kit import wait_label
 from workbench.gui.kit.labels import (
     TIP_LETTERS,
     action_tip,
@@ -13,6 +14,7 @@ from workbench.gui.kit.labels import (
     unbroken,
     with_key,
 )
+from workbench.gui.kit.wait_label import WaitLabel
 
 
 def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
@@ -50,3 +52,16 @@ def test_a_long_tooltip_is_broken_into_lines():
     assert lines[-1] == "short  words"
     assert "".join(lines[-4:-1]) == path
     assert " ".join(lines[: lines.index("")]) == (first * 2).strip()
+
+
+def test_a_wait_is_said_in_minutes_as_everywhere(qtbot, monkeypatch):
+    label = WaitLabel()
+    qtbot.addWidget(label)
+    now = [100.0]
+    monkeypatch.setattr(wait_label, "monotonic", lambda: now[0])
+    label.wait_for("Trying")
+    assert label.text() == "Trying…"
+    now[0] += 126.0
+    label.wait_for("Trying")
+    assert label.text() == "Trying, 2 min 06 s"
+    label.say("")

@@ -47,6 +47,9 @@ def type_number(qtbot, field, number):
 def test_an_empty_dialog_says_what_to_do(dialog):
     assert "Choose how many folds and seeds" in dialog.figures.text()
     assert not dialog.matrix.isVisible()
+    dialog.show()
+    margins = 2 * 16 + 2
+    assert dialog.tree.width() >= dialog.width() - margins  # nothing is beside it yet
 
 
 def test_one_run_is_no_series(dialog, qtbot, context):

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from workbench.core.projects.project import new_project_id
 from workbench.gui.common import project_runs
 from workbench.gui.train import run_controller
+from workbench.protocol.events import RunFinished
 from workbench.templates import find_template
 
 OTHER = replace(find_template("fashion_convnet").project, id=new_project_id(), title="Flowers & Co")
@@ -123,3 +124,20 @@ def test_closing_names_the_run_that_goes_on(cifar, other, ended, monkeypatch):
     assert not type(cifar.runs).may_close(cifar.runs)
     assert asked[0].startswith("“Flowers & Co: 1 · lr")
     assert ended == []
+
+
+def test_train_is_no_main_button_beside_a_paused_run(qtbot, cifar, written):
+    project = cifar.context.document.project
+    run = written("", project=project, recipe=project.recipe).begin().train(1)
+    paused = {"outcome": "stopped", "is_paused": True, "can_resume": True}
+    run._writer.write(RunFinished(run="x", seconds=9.0, epochs_done=1, **paused))
+    run.end()
+    assert cifar.top.train.property("role") == "primary"
+    cifar.context.library.open()
+    qtbot.waitUntil(lambda: cifar.top.train.property("role") == "")
+    assert cifar.top.train.text() == "Train"  # it can be pressed all the same
+    resume = cifar.show_view("train").header.resume
+    qtbot.waitUntil(resume.isVisible)
+    assert resume.property("role") == "primary"
+    cifar.context.document.new(OTHER)
+    qtbot.waitUntil(lambda: cifar.top.train.property("role") == "primary")

@@ -67,8 +67,12 @@ def test_differences_come_first_and_equal_sections_are_folded(
     assert "training settings" in dialog.words.text()
     dialog.copy.click()
     assert "Epochs\t4\t9" in QGuiApplication.clipboard().text()
+    heads = [dialog.tree.headerItem().text(i) for i in range(4)]
+    assert heads == ["", dialog.left.currentText(), dialog.right.currentText(), "Difference"]
+    assert heads[1].startswith("one")
     dialog.swap.click()
     qtbot.waitUntil(dialog.copy.isEnabled)
+    assert dialog.tree.headerItem().text(1) == heads[2]
     dialog.copy.click()
     assert "Epochs\t9\t4" in QGuiApplication.clipboard().text()
     dialog.reject()

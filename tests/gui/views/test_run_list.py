@@ -241,7 +241,7 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     model = view.panels["train_runs"].model
     words = {run.title: model.index(i, 0).data() for i, run in enumerate(model.runs)}
     assert words["second"] == "second, Queued, next"
-    assert words["third"] == "third, Queued, 2nd"
+    assert words["third"] == "third, Queued: 1 run before it"
     third = next(run for run in model.runs if run.title == "third")
     menu = {
         action.text(): action for action in view.panels["train_runs"].make_menu([third]).actions()
@@ -249,7 +249,8 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     menu["Move up in queue"].trigger()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["third", "second"])
     context.library.select(third.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Queued")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Queued, next")
+    assert view.header.how.text() == ""  # once is enough
     assert view.header.stop.text() == "Remove from queue"
     view.header.stop.click()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])

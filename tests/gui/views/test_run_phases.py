@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.common.run_text import state_words
 from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import ErrorBanner
@@ -14,8 +15,10 @@ from workbench.gui.train.run_header import PROGRESS_STEPS
 from workbench.gui.train.view import TrainView
 from workbench.protocol.events import PhaseChanged, RunFinished, TimeSpent
 from workbench.runs.control import take_request
+from workbench.runs.folder import create_run
 from workbench.runs.log.history import UNSAVED
 from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.state.queue import enqueue
 
 TESTING = "Evaluating on the test set"
 
@@ -96,6 +99,25 @@ def test_a_banner_of_a_step_under_way_changes_when_the_weights_are_saved(
     qtbot.waitUntil(view.trouble.skip.isVisible)
 
 
+def test_a_queue_that_a_test_holds_up_says_so_and_skips_all_of_it(
+    qtbot, view, context, written, open_library
+):
+    project = Project(id=new_project_id())  # only the runs of one have numbers
+    run = written("first", epochs=4, project=project).begin().train(2)
+    enqueue(create_run(project, title="second"))
+    open_library()
+    runs = view.panels["train_runs"]
+    assert runs.waiting.text() == "1 queued"
+    assert not runs.skip.isVisible()
+    run._writer.write(PhaseChanged(phase="testing", text=TESTING, fraction=0.0, can_skip=True))
+    qtbot.waitUntil(runs.skip.isVisible)
+    assert runs.waiting.text() == ("1 queued. Run 1 is trained; still evaluating on the test set.")
+    runs.skip.click()
+    assert requested(qtbot, run)[0] == "skip_all"
+    run.finish("stopped")
+    qtbot.waitUntil(lambda: not runs.skip.isVisible())
+
+
 def test_weights_without_room_offer_another_folder(qtbot, view, written, open_library, monkeypatch):
     run = written("full", epochs=1).begin().train(1)
     open_library()
@@ -110,6 +132,11 @@ def test_weights_without_room_offer_another_folder(qtbot, view, written, open_li
     monkeypatch.setattr("workbench.gui.train.view.ask_folder", lambda *_, **__: str(place / "x"))
     view.trouble.save_elsewhere.click()
     assert requested(qtbot, run) == ("save", place / "x" / run.path.name)
+    # A stop was requested, which does not end it.
+    view.trouble.offer_end(is_pause=False, phase=PhaseChanged(phase=UNSAVED, text=words))
+    assert view.trouble.words.text() == f"{words} Terminating the training process now loses them."
+    assert view.trouble.end.isVisible()
+    assert view.trouble.save_elsewhere.isVisible()
     log(PhaseChanged(phase="testing", text=TESTING, fraction=0.0, can_skip=True))
     qtbot.waitUntil(view.trouble.isHidden)
 
@@ -123,7 +150,7 @@ def test_a_crash_has_one_resume_and_says_from_where(qtbot):
     assert banner.resume.property("role") == "primary"
 
 
-def test_the_headers_resume_is_the_main_button_but_of_a_crash(qtbot, view, written, open_library):
+def test_the_headers_resume_says_from_where(qtbot, view, written, open_library):
     written("stopped").begin().train(1).finish("stopped")
     open_library()
     header = view.header
@@ -131,7 +158,7 @@ def test_the_headers_resume_is_the_main_button_but_of_a_crash(qtbot, view, writt
     words = "Resume continues at epoch 2 of 5 (checkpoint 14:41)."
     header.set_can_resume(True, words)
     assert header.resume.isVisible()
-    assert header.resume.property("role") == "primary"
+    assert header.resume.property("role") == ""  # it was ended on purpose
     assert header.resume.toolTip().find("epoch 2 of 5") > 0
     assert header.how.text().startswith(words[:-1])
 
@@ -180,5 +207,5 @@ def test_a_run_that_is_through_its_epochs_is_listed_as_such(
     open_library()
     qtbot.waitUntil(lambda: bool(context.library.runs))
     (summary,) = context.library.runs
-    assert state_words(summary) == "Weights saved · calibration and test"
+    assert state_words(summary) == "Weights saved · evaluating on the test set"
     tested.log(RunFinished(outcome="completed", run="x", seconds=3.0, epochs_done=2))

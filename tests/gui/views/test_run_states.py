@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from time import monotonic
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtCore import Qt
 from workbench.core.checks.estimates.run_estimate import RunEstimate
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.panels import panels_of
+from workbench.gui.train import run_header
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.plan_popup import plan_facts, plan_pins
@@ -446,3 +448,17 @@ def test_a_run_says_which_weights_it_will_save(qtbot, view, written, open_librar
     open_library()
     words = "Saves the weights of the best epoch"
     qtbot.waitUntil(lambda: view.header.how.text().startswith(words))
+
+
+def test_the_clock_of_a_run_stands_where_nothing_is_heard_of_it(
+    qtbot, view, written, open_library, monkeypatch
+):
+    """Its last event may be read late: else it would count up, and back at the end."""
+    written("busy").begin().train(1)
+    open_library()
+    header = view.header
+    qtbot.waitUntil(header.pause.isVisible)
+    later = monotonic() + 1_000.0
+    monkeypatch.setattr(run_header, "monotonic", lambda: later)
+    header.refresh()
+    assert "min" not in header.elapsed.text()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from workbench.core.projects.project import Project, new_project_id
@@ -123,3 +124,14 @@ def test_waiting_runs_stand_in_the_order_of_their_turn(qtbot, view, context, run
     words = [label.rsplit(" · ", 1)[1] for label in labels(panel)[:4]]
     assert words == ["20 epochs", "30 epochs", "40 epochs", "5 epochs"]
     live.finish()
+
+
+def test_the_line_below_a_row_goes_through_all_columns(qtbot, view, context, runs):
+    panel = view.panels["train_runs"]
+    QTest.mouseClick(panel.table, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not panel.list.isColumnHidden(len(COLUMNS) - 1))
+    shot = panel.list.viewport().grab().toImage()
+    line = QColor(context.theme.colors.line)
+    for column in range(4):
+        cell = panel.list.visualRect(panel.list.model().index(1, column))
+        assert shot.pixelColor(cell.center().x(), cell.bottom()) == line

@@ -28,8 +28,8 @@ def view(show_view, context):
 
 def test_without_runs_it_says_what_can_be_done(qtbot, view):
     assert view.empty.isVisible()
-    with qtbot.waitSignal(view.train_requested):
-        view.empty.action.click()
+    assert "top right" in view.empty.text.text()
+    assert not view.empty.action.isVisible()  # there is one Train button, in the bar
 
 
 def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
@@ -289,7 +289,13 @@ def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, op
 
 def test_the_list_can_be_filtered_and_is_described(qtbot, view, context, written, open_library):
     written("flowers").begin().train(1).finish("stopped")
-    written("begun").begin().finish("stopped")
+    begun = written("begun").begin()
+    begun.batches([1.0] * 3)
+    begun.finish("stopped")
+    within = written("within").begin().train(1)
+    within.batches([1.0] * 3)
+    # The best epoch is saved: the weights do not say how far it has come.
+    within.finish("stopped", kept=KeptWeights(kind="best", epoch=1))
     waiting = create_run(context.document.project, title="taken out")
     queue.enqueue(waiting)
     queue.cancel(waiting)
@@ -299,6 +305,9 @@ def test_the_list_can_be_filtered_and_is_described(qtbot, view, context, written
     assert words["fashion"] == "Running · epoch 3 of 4"
     assert words["flowers"].startswith("Stopped after 1 epoch · today")
     assert words["begun"] == "Stopped in the first epoch"
+    assert words["within"].startswith("Stopped in epoch 2 · today")
+    context.library.select(within.path)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped in epoch 2")
     assert words["taken out"] == "Stopped before the first epoch"
     view.panels["train_runs"].filter.setText("FLOW")
     assert view.panels["train_runs"].list.model().rowCount() == 1

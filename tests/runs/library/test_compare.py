@@ -14,10 +14,12 @@ from workbench.core.network.graph import Edge, Node
 from workbench.core.projects.project import Choice, View
 from workbench.errors import RunFolderError
 from workbench.protocol.events import (
+    Batch,
     BestEpoch,
     DataReady,
     EpochFinished,
     LogLine,
+    PhaseChanged,
     Plan,
     RunFinished,
     RunStarted,
@@ -217,10 +219,43 @@ def test_results_by_how_much():
     results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[0]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
-    assert rows["Duration"] == ("50.0 s", "60.0 s", "1.2×")
+    assert rows["Training time"] == ("50 s", "1 min 00 s", "1.2×")
+    assert rows["Calibration and test"] == ("–", "–", "")
     assert rows["Images per second"] == ("500", "600", "1.2×")
     assert rows["Outcome"] == ("completed", "completed", "")
     assert rows["Epochs"] == ("1", "1", "")
+
+
+def test_time_behind_the_last_step_is_no_training_time_and_the_speed_is_that_of_the_header():
+    runs = []
+    for after_s in (10.0, 200.0):
+        run, begun = create_run(PROJECT), 1000.0
+        passed = (0.0, 20.0, 80.0, 80.0, 81.0, 80.0 + after_s)
+        times = iter([begun + seconds for seconds in passed])
+        with EventWriter(run.events_path, clock=lambda times=times: next(times)) as writer:
+            writer.write(PhaseChanged(phase="starting", text="Starting"))
+            writer.write(
+                RunStarted(
+                    run=run.name, target="this_computer", precision="float32", seed=7, epochs=2,
+                    versions={}, batch_size=64, pid=1, plan=Plan(precision="float32"),
+                )
+            )  # fmt: skip
+            writer.write(  # it is stopped within its first epoch
+                Batch(
+                    epoch=1, step=2, first_step=1, loss=1.0, accuracy=0.5, losses=[1.0] * 2,
+                    accuracies=[0.5] * 2, images_per_second=640.0,
+                )
+            )  # fmt: skip
+            writer.write(PhaseChanged(phase="calibrating", text="Calibrating"))
+            writer.write(PhaseChanged(phase="testing", text="Evaluating"))
+            writer.write(
+                RunFinished(outcome="stopped", run=run.name, seconds=80.0 + after_s, epochs_done=0)
+            )
+        runs.append(run)
+    rows = {row.title: (row.left, row.right) for row in compare_runs(*runs).sections[0].rows}
+    assert rows["Training time"] == ("1 min 20 s", "1 min 20 s")
+    assert rows["Calibration and test"] == ("10 s", "3 min 20 s")
+    assert rows["Images per second"] == ("640", "640")
 
 
 def test_runs_that_have_not_begun_can_be_compared(written):

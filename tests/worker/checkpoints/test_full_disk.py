@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 
 import numpy as np
@@ -129,6 +130,17 @@ def test_the_end_of_a_head_needs_no_second_copy_of_the_frozen_weights(
 
 
 WIDE = [("flatten", {}), ("dense", {"units": 2_000})]
+
+
+def test_a_signal_ends_the_wait_for_room(start, small_disk, small_project):
+    disk = small_disk(16)
+    with filled(disk, but=300_000):
+        training = start(small_project(*WIDE, epochs=3), disk / "run")
+        wait_until_unsaved(training)
+        os.kill(training.pid, signal.SIGTERM)
+        training.wait_for_end()
+    assert not training.run.is_alive()
+    assert not training.run.has_model()
 
 
 def test_weights_without_room_are_held_until_they_are_saved_elsewhere(

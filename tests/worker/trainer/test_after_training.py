@@ -21,7 +21,8 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.control import request_skip, request_stop, take_request
-from workbench.runs.log.history import AFTER_TRAINING, MetricHistory
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.pace import AFTER_TRAINING
 
 pytestmark = pytest.mark.worker
 
@@ -86,6 +87,22 @@ def test_a_stop_behind_the_last_epoch_ends_all_that_follows_and_the_run_is_compl
     assert skipped(training)
 
 
+def test_what_follows_a_stop_is_left_out_at_once_for_a_run_that_waits(
+    trainer, small_project, much_to_test
+):
+    training = trainer(
+        small_project(*SLOW, data=much_to_test, **{**ENDLESS, "validation": "split"})
+    )
+    training.wait_for(EpochFinished)
+    request_stop(training.run)
+    wait_for_phase(training, "calibrating")
+    request_skip(training.run, is_all=True)
+    finished = training.finish()
+    assert (finished.outcome, finished.test) == ("stopped", None)
+    assert "Skipped: evaluating on the test set." in skipped(training)
+    assert finished.kept is not None
+
+
 def test_a_skip_before_the_end_skips_nothing(trainer, small_project):
     training = trainer(small_project(**ENDLESS))
     training.wait_for(EpochFinished)
@@ -115,4 +132,10 @@ def test_the_phases_behind_the_last_step_have_progress_and_are_no_part_of_the_ep
     spent, epoch = trained.all(TimeSpent)[-1], trained.all(EpochFinished)[-1]
     # The test takes many times as long as the epoch with its validation.
     assert spent.after_s > epoch.seconds > spent.validation_s
+    # What Compare calls training time and the test, by the times of the events alone.
+    first, last = trained.events[0].time, trained.events[-1].time
+    begins = next(event.time for event in trained.events if event in phases)
+    assert history.training_s == pytest.approx(begins - first)
+    assert history.after_s == pytest.approx(last - begins)
+    assert history.after_s == pytest.approx(spent.after_s, rel=0.25)  # as the trainer has booked it
     assert not trained.all(RunFinished)  # it is logged by the process, not by the training

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.worker.trainer.test_resume import AUGMENTED, assert_equal_runs, curves_of, history_of
-from workbench.protocol.events import LogLine, RunFinished, RunStarted
+from workbench.protocol.events import CheckpointKept, LogLine, RunFinished, RunStarted
 from workbench.runs.control import request_pause
 from workbench.runs.library.summary import summarise
 from workbench.runs.start import start_trainer
@@ -138,6 +138,8 @@ def test_without_the_setting_nothing_is_kept(trainer, small_project):
     store.close()
     training = trainer(small_project(**RECIPE, epochs=1))
     training.finish()
+    assert not training.all(CheckpointKept)  # none was written for nothing
     assert read_checkpoint(training.run) is None
     assert not training.run.checkpoints_path.exists()
+    assert training.run.has_model()
     assert not outcome_of(training.run).can_train_longer

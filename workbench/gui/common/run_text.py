@@ -11,9 +11,6 @@ from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import RunOutcome, outcome_words
 
-_WHERE = {"waiting": "Queued", "away": "Not connected"}
-"""Outcomes of a run that sends no events at the moment."""
-
 
 def state_words(summary: RunSummary) -> str:
     """The second line of a run in the list."""
@@ -23,7 +20,7 @@ def state_words(summary: RunSummary) -> str:
         case "running" | "silent" | "away":
             return _live_words(summary)
         case "waiting":
-            return _place_words(summary.queue_place)
+            return summary.words.rstrip(".")
         case "completed":
             return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
         case "stopped" | "paused":
@@ -34,7 +31,8 @@ def state_words(summary: RunSummary) -> str:
 def _halted_words(summary: RunSummary) -> str:
     """A run that was stopped or paused."""
     has_begun = summary.seconds > 0
-    words = ended_words(summary.outcome, summary.epochs_done, has_begun=has_begun)
+    within = summary.is_within
+    words = ended_words(summary.outcome, summary.epochs_done, has_begun=has_begun, is_within=within)
     is_dated = summary.outcome == "stopped" and summary.epochs_done > 0
     return f"{words} · {when(summary.created)}" if is_dated else words
 
@@ -61,20 +59,12 @@ def _live_words(summary: RunSummary) -> str:
     has_begun = summary.epochs_done > 0 or summary.seconds > 0
     if summary.epochs == 0 or not has_begun:
         return f"Starting on {summary.on}" if summary.on else "Starting"
-    if summary.epochs_done >= summary.epochs:
-        words = "Weights saved · calibration and test"
+    if summary.after or summary.epochs_done >= summary.epochs:
+        words = f"Weights saved · {summary.after or 'calibration and test'}"
         return f"{words} on {summary.on}" if summary.on else words
     epoch = summary.epochs_done + 1
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
     return f"{how_far.capitalize()} · on {summary.on}" if summary.on else f"Running · {how_far}"
-
-
-def _place_words(place: int) -> str:
-    """A run's place in the queue: 1 is the next."""
-    if place <= 1:
-        return "Queued, next"
-    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
-    return f"Queued, {ordinal}"
 
 
 def when(created: float) -> str:
@@ -90,8 +80,10 @@ def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
     if outcome is not None:
         if outcome.is_over:
             return _end_words(history, outcome)
-        if outcome.kind in _WHERE:
-            return _WHERE[outcome.kind]
+        if outcome.kind == "waiting":
+            return outcome.sentence().rstrip(".")
+        if outcome.kind == "away":
+            return "Not connected"
         if outcome.is_far and outcome.kind == "silent":
             return "Connection lost"
         if history.started is None and outcome.reason and history.phase is None:
@@ -117,8 +109,8 @@ def _phase_words(history: MetricHistory) -> str:
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
     if outcome.kind in ("completed", "stopped", "paused"):
         done = history.epochs[-1].epoch if history.epochs else 0
-        kept = history.finished.kept if history.finished is not None else None
-        has_begun, is_within = history.started is not None, kept is not None and kept.is_partial
+        has_begun = history.started is not None
+        is_within = history.finished is not None and history.finished.ended_within
         return ended_words(outcome.kind, done, has_begun=has_begun, is_within=is_within)
     words = {"failed": "Training failed", "died": "Training crashed"}
     return words.get(outcome.kind, outcome.sentence())

@@ -9,6 +9,7 @@ from time import monotonic
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar
 
+from workbench.core.format import clock
 from workbench.gui.kit.labels import set_role
 
 SAY_HOW_LONG_AFTER_S = 2.0
@@ -48,7 +49,7 @@ class WaitLabel(QLabel):
     def _refresh(self) -> None:
         waited_s = monotonic() - self._since
         is_long = waited_s >= SAY_HOW_LONG_AFTER_S
-        self.setText(f"{self._words}, {waited_s:.0f} s" if is_long else f"{self._words}…")
+        self.setText(f"{self._words}, {clock(waited_s)}" if is_long else f"{self._words}…")
 
 
 class SteadyBar(QProgressBar):

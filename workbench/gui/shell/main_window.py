@@ -336,6 +336,7 @@ class MainWindow(QMainWindow):
             is_running=running,
             is_stopping=is_stopping,
             is_pausing=is_pausing,
+            leads_on=self.runs.leads_on,
             reason=self.runs.reason(),
             num_waiting=self.context.library.num_waiting,
             running=self.context.library.summary(self.runs.running),

@@ -87,6 +87,7 @@ class TopBar(QToolBar):
         is_running: bool,
         is_stopping: bool = False,
         is_pausing: bool = False,
+        leads_on: bool = False,
         reason: str,
         num_waiting: int = 0,
         running: RunSummary | None = None,
@@ -98,6 +99,7 @@ class TopBar(QToolBar):
             is_running: A run of the open project goes on.
             is_stopping: Its stop was requested.
             is_pausing: Its pause was requested; it can still be stopped instead.
+            leads_on: A run is to be resumed first: Train is no main button beside Resume.
             reason: Why training cannot start, "" when it can; shown as the tooltip. The
                 button still takes clicks then, so that the reason can be looked at.
             num_waiting: Runs that wait for their turn.
@@ -112,16 +114,16 @@ class TopBar(QToolBar):
                 tip = f"The run is being paused. Stop ends it instead:\n{tip}"
             self.train.set_look("Stopping…" if is_stopping else "Stop", role="stop", icon="stop")
         else:
-            tip = self._show_start(reason, num_waiting)
+            tip = self._show_start(reason, num_waiting, "" if leads_on else "primary")
         self._give_room()
         self.train.setEnabled(not is_stopping)
         self.train.setToolTip(plain_tip(tip))
 
-    def _show_start(self, reason: str, num_waiting: int) -> str:
+    def _show_start(self, reason: str, num_waiting: int, role: str) -> str:
         """Makes the button one that starts a run, or lets it wait; returns its tooltip."""
         ahead = self._ahead
         words, icon = ("Train", "train") if ahead is None else ("Add to queue", "clock")
-        self.train.set_look(words, role="primary", icon=icon)
+        self.train.set_look(words, role=role, icon=icon)
         if reason:
             return f"{reason}\nClick to see the problem."
         is_free = ahead is None

@@ -58,6 +58,7 @@ class ErrorBanner(QFrame):
         room = (self.save_elsewhere, self.save_again, self.skip)
         self._buttons = (*self._offers, *room, self.end, self.kill, self.copy)
         self._is_end_offered = self._is_pause = False
+        self._is_here = True
         for offer in self._offers:
             if offer is not self.try_now:  # which may be requested as often as anybody likes
                 offer.clicked.connect(self._forbid)
@@ -124,6 +125,9 @@ class ErrorBanner(QFrame):
         if phase is not None and phase.can_skip:
             self._offer_skip(phase)
             return
+        if phase is not None and phase.phase == UNSAVED:
+            self._show_unsaved(phase)
+            return
         asked, first = (
             ("pause", "saves a checkpoint") if is_pause else ("stop", "saves the weights")
         )
@@ -137,14 +141,21 @@ class ErrorBanner(QFrame):
         """What the trainer does now, where it is shown here: it has no room for the weights,
         or still runs after a stop. `is_here`: on this computer.
         """
+        self._is_here = is_here
         if phase is not None and phase.phase == UNSAVED:
-            self.words.setText(phase.text)
-            elsewhere = (self.save_elsewhere,) if is_here else ()
-            self._show_plain("problem", *elsewhere, self.save_again)
+            self._show_unsaved(phase)
         elif not self.save_again.isHidden():
             self.clear()
         elif self._is_end_offered and self.kill.isHidden():
             self.offer_end(is_pause=self._is_pause, phase=phase)
+
+    def _show_unsaved(self, phase: PhaseChanged) -> None:
+        elsewhere = (self.save_elsewhere,) if self._is_here else ()
+        last = self.kill if not self.kill.isHidden() else self.end
+        end = (last,) if self._is_end_offered else ()
+        loses = " Terminating the training process now loses them." if end else ""
+        self.words.setText(phase.text + loses)
+        self._show_plain("problem", *elsewhere, self.save_again, *end)
 
     def _offer_skip(self, phase: PhaseChanged) -> None:
         text = phase.text[:1].lower() + phase.text[1:]

@@ -168,6 +168,17 @@ class RunController(QObject):
         return self._library.is_stopping(self.running)
 
     @property
+    def leads_on(self) -> bool:
+        """The project's run that is shown was paused, or has crashed, and can be resumed: that
+        comes before another training.
+        """
+        current = self._library.current
+        outcome = current.outcome if current is not None else None
+        if current is None or outcome is None or not outcome.can_resume:
+            return False
+        return outcome.kind in ("paused", "died", "failed") and self._is_own(current.run.path)
+
+    @property
     def is_pausing(self) -> bool:
         """A pause of the run that trains was requested; it can still be stopped instead."""
         return self._library.is_pausing(self.running)

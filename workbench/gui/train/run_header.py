@@ -25,6 +25,7 @@ from workbench.runs.log.event_text import resumed_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.pace import Countdown, TimeLeft, left_words
 from workbench.runs.log.scores import best_words, plan_words, saved_words
+from workbench.runs.state.outcome import SILENT_AFTER_S
 
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
@@ -255,7 +256,6 @@ class RunHeader(QFrame):
         can_skip = phase is not None and phase.can_skip
         is_training = is_training and not can_skip  # what goes on then is ended by Skip
         can_resume = is_over and self._can_resume and self._kind not in _RESUMED_BY_BANNER
-        has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
         end = ("Remove from queue", "Removing") if is_waiting else ("Stop", "Stopping")
         parts = (
@@ -264,6 +264,8 @@ class RunHeader(QFrame):
             (self.skip, "skip", "Skip", "Skip", can_skip),
             (self.stop, "stop", *end, is_training or is_waiting),
         )
+        is_alone = sum(is_shown for *_, is_shown in parts) == 1
+        has_words = is_alone or self.width() >= BUTTON_WORDS_FROM_PX
         for part, key, words, going_on, is_shown in parts:
             shown = going_on if self._asked == key else words
             part.setVisible(is_shown)
@@ -273,7 +275,8 @@ class RunHeader(QFrame):
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
             part.setToolTip(plain_tip(_WAITING_TIPS[key] if is_waiting else _TIPS[key]))
-        role = "" if is_waiting else "primary"
+        # A run that was stopped has got what it should; a paused one is to go on.
+        role = "primary" if self._kind == "paused" else ""
         if self.resume.property("role") != role:
             self.resume.set_look(self.resume.text(), role=role, icon="train")
         if self._resumes and not is_waiting:
@@ -296,7 +299,7 @@ class RunHeader(QFrame):
             words.insert(0, f"on {started.on}")
         outcome = follower.outcome
         if outcome is not None and outcome.kind == "waiting":
-            words = [outcome.sentence()]
+            words = []  # the headline says it
         if started is None and outcome is not None and outcome.is_far:
             words = [far_words(outcome)[1]]
         text = " · ".join(filter(None, words))
@@ -332,7 +335,8 @@ class RunHeader(QFrame):
         is_live = not follower.is_over and self._kind not in ("waiting", "away")
         elapsed_s = progress.elapsed_s
         if is_live and follower.history.num_events and not follower.history.is_resuming:
-            elapsed_s += min(monotonic() - self._last_arrival, 60.0)
+            # No longer than a trainer is silent: it may have ended, which is read later.
+            elapsed_s += min(monotonic() - self._last_arrival, SILENT_AFTER_S)
         # Events bring the trainer's clock, which differs from this one by a little.
         self._elapsed_s = max(self._elapsed_s, elapsed_s) if is_live else elapsed_s
         self.elapsed.setText(clock(self._elapsed_s) if self._elapsed_s else "")
@@ -359,9 +363,7 @@ class RunHeader(QFrame):
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
-        speed = history.progress.images_per_second
-        if follower.is_over and history.epochs:
-            speed = history.epochs[-1].images_per_second  # as the list and Compare show it
+        speed = history.images_per_second
         _set(self.speed.value, count(round(speed)) if speed else NOTHING)
         is_of_head = _is_of_head(history)
         _set(self.speed.heading, _SPEED_OF_HEAD if is_of_head else _SPEED)

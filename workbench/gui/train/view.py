@@ -43,8 +43,7 @@ class TrainView(QMainWindow):
     """Everything about training, live.
 
     Signals:
-        train_requested: The project shall be trained as it is.
-        train_again: And from the weights of the run in this folder.
+        train_again: The project shall be trained from the weights of the run in this folder.
         view_wanted: The view of this key shall show what the run in this folder can.
         help_asked: Key of a help page.
         project_wanted: The project of the run in this folder is to be opened.
@@ -54,7 +53,6 @@ class TrainView(QMainWindow):
         state: What the panels share.
     """
 
-    train_requested = Signal()
     train_again = Signal(object)
     view_wanted = Signal(str, Path)
     project_wanted = Signal(Path)
@@ -86,9 +84,8 @@ class TrainView(QMainWindow):
             theme,
             "chart",
             "No run yet",
-            "Train the model of this project. Loss and accuracy appear here during "
+            "Train, in the top right corner, starts one. Loss and accuracy appear here during "
             "training; every run is kept.",
-            action="Train",
         )
         self._pages = QStackedWidget()
         self._build()
@@ -145,7 +142,6 @@ class TrainView(QMainWindow):
         header.popup.pin_wanted.connect(self._on_pin)
         for part in (self.plots, self.actions_of_runs, self.finders, self.diagnosis):
             part.said.connect(self._say)
-        self.empty.pressed.connect(self.train_requested)
         self.actions_of_runs.project_wanted.connect(self.project_wanted)
         self.actions_of_runs.help_asked.connect(self.help_asked)
         self.next_steps.wanted.connect(self._on_step_wanted)

@@ -26,7 +26,6 @@ def _load() -> MakeView:
 
     def make(services: WindowServices) -> QWidget:
         view = TrainView(services.context, panels_of("train"))
-        view.train_requested.connect(services.train)
         view.train_again.connect(services.train_again)
         view.view_wanted.connect(partial(_show_model, services))
         view.project_wanted.connect(services.open_run)

@@ -197,7 +197,7 @@ class ControlForwarder:
             clear_command(self.run)
         elif command is not None:
             self.line.call("control", run=self.name, command=command)
-            if command in {"skip", "again"}:  # meant once, for what goes on just now
+            if command in {"skip", "skip_all", "again"}:  # meant once, for what goes on just now
                 clear_command(self.run)
         self._passed_on = mark
 

@@ -87,5 +87,5 @@ def _started_rows(facts: Facts) -> list[tuple[str, str]]:
     if words := resumed_words(started):
         rows.append(("Interrupted", plain_text(words, 500)))
     if facts.summary.seconds:
-        rows.append(("Time taken", duration(facts.summary.seconds)))
+        rows.append(("Time taken, with calibration and test", duration(facts.summary.seconds)))
     return rows

@@ -93,6 +93,6 @@ def _figures(facts: Facts) -> list[tuple[str, str]]:
         rows.append(("Parameters", short(facts.analysis.costs.parameters.total)))
     if facts.history.data is not None:
         rows.append(("Training images", count(facts.history.data.num_train)))
-    if facts.summary.seconds:
-        rows.append(("Training time", duration(facts.summary.seconds)))
+    if facts.history.training_s:
+        rows.append(("Training time", duration(facts.history.training_s)))
     return rows

@@ -53,8 +53,8 @@ def _caption(facts: Facts) -> str:
             parts.append(f"Fine-tuning begins after epoch {count(started.fine_tuning_after)}.")
     saved = saved_words(facts.weights)
     parts.append(f"{saved}." if saved else "")
-    if facts.summary.seconds:
-        parts.append(f"It took {duration(facts.summary.seconds)}.")
+    if facts.history.training_s:
+        parts.append(f"It took {duration(facts.history.training_s)}.")
     return " ".join(filter(None, parts))
 
 

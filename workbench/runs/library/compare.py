@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from workbench.core.format import duration
 from workbench.core.params import Param
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import RECIPE_PARAMS
@@ -36,7 +37,8 @@ from workbench.runs.library.compare_images import (
     scores_of,
 )
 from workbench.runs.library.summary import RunSummary, summarise
-from workbench.runs.log.event_log import first_of
+from workbench.runs.log.event_log import EventReader, first_of
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.initial_weights import initial_words
 from workbench.runs.store.provenance import Provenance, read_origin
@@ -125,12 +127,14 @@ class RunComparison:
 
 @dataclass(frozen=True)
 class _Side:
-    """What is known of one run; `extended` is how often it was trained longer, in words, and
-    `initial` where its initial weights are from. `scores` are of its test images, None where none
-    are kept.
+    """What is known of one run; `history` is all that was logged, as the end of a log does not say
+    how long which of its trainers has tested; `extended` is how often it was trained longer, in
+    words, and `initial` where its initial weights are from. `scores` are of its test images, None
+    where none are kept.
     """
 
     summary: RunSummary
+    history: MetricHistory
     project: Project
     started: RunStarted | None
     data: DataReady | None
@@ -148,7 +152,7 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
     initial = _differing([("Initial weights from", a.initial, b.initial)])
     images = compare_images(a.scores, b.scores) if a.scores and b.scores else None
-    results = (*_result_rows(a.summary, b.summary), *_image_rows(images))
+    results = (*_result_rows(a, b), *_image_rows(images))
     edits = compare_edits(a.project.edits, b.project.edits, _compare_tests(a, b, images))
     sections = (
         Section("results", "Results", results),
@@ -209,6 +213,7 @@ def _side(run: RunFolder) -> _Side:
         raise RunFolderError("This is not a run folder.", where=str(run.path))
     return _Side(
         summary,
+        _history(run),
         project,
         first_of(run.events_path, RunStarted),
         first_of(run.events_path, DataReady),
@@ -217,6 +222,13 @@ def _side(run: RunFolder) -> _Side:
         initial_words(run.request().initial),
         _scores(run),
     )
+
+
+def _history(run: RunFolder) -> MetricHistory:
+    history, reader = MetricHistory(), EventReader(run.events_path)
+    while events := reader.read_new():
+        history.add_all(events)
+    return history
 
 
 def _scores(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
@@ -329,17 +341,19 @@ def _version_rows(left: _Side, right: _Side) -> tuple[Row, ...]:
     return _all_differing(left.started.versions, right.started.versions)
 
 
-def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
-    yield Row("Outcome", outcome_words(left.outcome), outcome_words(right.outcome))
-    figures: tuple[tuple[str, Callable[[RunSummary], float | None], _Figure], ...] = (
-        ("Test accuracy", lambda run: run.test_accuracy, _SHARE),
-        ("Val. accuracy of the same weights", lambda run: run.val_accuracy, _SHARE),
-        ("Best val. accuracy", lambda run: run.best_val_accuracy, _SHARE),
-        ("Val. loss of the best epoch", lambda run: run.best_loss, _LOSS),
-        ("Epochs", lambda run: run.epochs_done, _COUNT),
-        ("Duration", lambda run: run.seconds or None, _SECONDS),
-        ("Images per second", lambda run: run.images_per_second, _RATE),
-        ("Parameters", lambda run: run.parameters, _COUNT),
+def _result_rows(left: _Side, right: _Side) -> Iterator[Row]:
+    outcomes = (outcome_words(side.summary.outcome) for side in (left, right))
+    yield Row("Outcome", *outcomes)
+    figures: tuple[tuple[str, Callable[[_Side], float | None], _Figure], ...] = (
+        ("Test accuracy", lambda side: side.summary.test_accuracy, _SHARE),
+        ("Val. accuracy of the saved weights", lambda side: side.summary.val_accuracy, _SHARE),
+        ("Best val. accuracy", lambda side: side.summary.best_val_accuracy, _SHARE),
+        ("Val. loss of the best epoch", lambda side: side.summary.best_loss, _LOSS),
+        ("Epochs", lambda side: side.summary.epochs_done, _COUNT),
+        ("Training time", lambda side: side.history.training_s or None, _SECONDS),
+        ("Calibration and test", lambda side: side.history.after_s or None, _SECONDS),
+        ("Images per second", lambda side: side.history.images_per_second, _RATE),
+        ("Parameters", lambda side: side.summary.parameters, _COUNT),
     )
     for title, value, figure in figures:
         a, b = value(left), value(right)
@@ -395,5 +409,5 @@ def _ratio(left: float, right: float) -> str:
 _SHARE = _Figure(lambda x: f"{100 * x:.1f}%", lambda a, b: f"{100 * (b - a):+.2f} points")
 _LOSS = _Figure(lambda x: f"{x:.4f}", lambda a, b: f"{b - a:+.4f}")
 _COUNT = _Figure(lambda x: f"{x:,.0f}", lambda a, b: f"{b - a:+,.0f}")
-_SECONDS = _Figure(lambda x: f"{x:,.1f} s", _ratio)
+_SECONDS = _Figure(duration, _ratio)
 _RATE = _Figure(lambda x: f"{x:,.0f}", _ratio)

@@ -35,7 +35,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 8
+SUMMARY_VERSION = 9
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -68,7 +68,9 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         words: The outcome as a sentence.
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
+        after: What goes on behind its last step, in words, while that is known; "" otherwise.
         epochs_done, epochs: Finished and planned.
+        is_within: It ended within an epoch, some steps of which are done.
         best_val_accuracy: Of the best epoch, 0..1 where known.
         val_accuracy, test_accuracy: Of the weights that are saved, 0..1 where measured for them;
             while none are, the former of those that would be.
@@ -106,8 +108,10 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     words: str
     verdict: str = ""
     created: float
+    after: str = ""
     epochs_done: int = 0
     epochs: int = 0
+    is_within: bool = False
     best_val_accuracy: float | None = None
     val_accuracy: float | None = None
     test_accuracy: float | None = None
@@ -202,18 +206,21 @@ def _summary(run: RunFolder) -> RunSummary:
 
 
 def with_epochs(run: RunSummary, history: MetricHistory) -> RunSummary:
-    """A run with the figures of these epochs, which may be more than were logged when it was
-    listed.
+    """A run with the figures of these epochs and what follows them, which may be more than was
+    logged when it was listed.
     """
     return msgspec.structs.replace(run, **_of_epochs(history, run.keep))
 
 
 def _of_epochs(history: MetricHistory, keep: str) -> dict[str, Any]:
-    """What an epoch may change."""
+    """What an epoch, or what follows the last one, may change."""
     finished, best = history.finished, history.best
+    phase = history.phase.text if history.phase and history.is_after_training else ""
     last = history.epochs[-1] if history.epochs else None
     return {
+        "after": phase[:1].lower() + phase[1:],
         "epochs_done": finished.epochs_done if finished else last.epoch if last else 0,
+        "is_within": finished is not None and finished.ended_within,
         "best_val_accuracy": best.val_accuracy if best else None,
         "val_accuracy": saved_val_accuracy(
             finished.kept if finished is not None else None, keep, best, last

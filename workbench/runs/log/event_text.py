@@ -78,7 +78,7 @@ def ended_words(
         outcome: "completed", "stopped", "paused", "failed" or another word.
         epochs_done: Finished epochs, validation included.
         has_begun: Whether it has trained at all.
-        is_within: It was stopped within an epoch, and its weights are those of that step.
+        is_within: It was stopped within an epoch, some steps of which are done.
     """
     word = outcome.capitalize()
     if not epochs_done:
@@ -179,9 +179,8 @@ def _checkpoint(event: CheckpointKept, _epochs: int) -> str:
 
 def _finished(event: RunFinished, _epochs: int) -> str:
     outcome = "paused" if event.is_paused else event.outcome
-    is_within = event.kept is not None and event.kept.is_partial
-    has_begun = event.seconds > 0.0
-    ended = ended_words(outcome, event.epochs_done, has_begun=has_begun, is_within=is_within)
+    begun, within = event.seconds > 0.0, event.ended_within
+    ended = ended_words(outcome, event.epochs_done, has_begun=begun, is_within=within)
     words = f"{ended}, {duration(event.seconds)}"
     if event.test is not None and event.test.accuracy is not None:
         words += f" · test accuracy {share(event.test.accuracy)}"

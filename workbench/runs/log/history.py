@@ -29,7 +29,15 @@ from workbench.protocol.events import (
 )
 from workbench.runs.log.columns import Column
 from workbench.runs.log.curve_columns import CurveColumns
-from workbench.runs.log.pace import Pace, RunClock, TimeLeft, phase_steps, time_left, time_of_both
+from workbench.runs.log.pace import (
+    AFTER_TRAINING,
+    Pace,
+    RunClock,
+    TimeLeft,
+    phase_steps,
+    time_left,
+    time_of_both,
+)
 from workbench.runs.log.series import Series
 from workbench.runs.log.verdict import verdict
 
@@ -45,9 +53,6 @@ _LATEST = {
 
 _PREPARING = frozenset({"building", "features"})
 """What a trainer does before the first step of a phase."""
-
-AFTER_TRAINING = frozenset({"calibrating", "comparing", "testing"})
-"""What it does behind the last step, once the weights are saved."""
 
 UNSAVED = "unsaved"
 """It holds the weights in memory: there is no room for them."""
@@ -363,6 +368,26 @@ class MetricHistory:
     def elapsed_s(self) -> float:
         """Seconds that the trainers of the run have worked; never falling while it goes on."""
         return self._clock.seconds if self.finished is None else self.finished.seconds
+
+    @property
+    def after_s(self) -> float:
+        """How many of them were behind the last step, in calibration and test."""
+        return min(self._clock.after_s, self.elapsed_s)
+
+    @property
+    def training_s(self) -> float:
+        """How many of them were before that: what the training itself has taken."""
+        return self.elapsed_s - self.after_s
+
+    @property
+    def images_per_second(self) -> float | None:
+        """The speed wherever a run has one figure for it: of its last epoch once it is over, else
+        of the latest steps; None before the first.
+        """
+        last = self.epochs[-1].images_per_second if self.epochs else None
+        if self.finished is not None:
+            return last or self._pace.images_per_second
+        return self._pace.images_per_second or last
 
     @property
     def is_resuming(self) -> bool:

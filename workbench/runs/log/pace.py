@@ -33,6 +33,10 @@ _SETTLES_S = 15.0
 """A countdown comes within a third of a new estimate in this time."""
 
 
+AFTER_TRAINING = frozenset({"calibrating", "comparing", "testing"})
+"""What a trainer does behind the last step, once the weights are saved."""
+
+
 class Pace:
     """The speed of the latest steps, over a few seconds of them."""
 
@@ -158,6 +162,8 @@ class RunClock:
     def __init__(self) -> None:
         self._first = self._last = self._idle_s = 0.0
         self._waiting_since: float | None = None
+        self._after_s = 0.0
+        self._after_since: float | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -170,12 +176,22 @@ class RunClock:
         end = self._last if self._waiting_since is None else self._waiting_since
         return max(0.0, end - self._first - self._idle_s)
 
+    @property
+    def after_s(self) -> float:
+        """How many of them were behind the last step, in calibration and test."""
+        since = self._after_since
+        return self._after_s + (max(0.0, self._last - since) if since is not None else 0.0)
+
     def saw(self, event: RunEvent, finished_s: float | None) -> None:
         """Takes the next event; `finished_s` is what the trainer before it has logged at its end,
         None where it has not ended.
         """
         is_start = isinstance(event, PhaseChanged) and event.phase == "starting"
         is_resumed = isinstance(event, RunStarted) and event.resumed_at_step is not None
+        if is_start or is_resumed:
+            self._after_s, self._after_since = self.after_s, None
+        if isinstance(event, PhaseChanged) and event.phase in AFTER_TRAINING:
+            self._after_since = self._after_since or event.time
         if not self._first:
             self._first = event.time
         elif is_start or (is_resumed and self._waiting_since is None):

@@ -220,7 +220,9 @@ def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
         return RunOutcome("completed", can_train_longer=has_checkpoint(run))
     is_resumable = finished.can_resume and _can_go_on(run)
     if finished.outcome == "stopped" and finished.is_paused and is_resumable:
-        words = f"{ended_words('paused', finished.epochs_done)}; it can be resumed."
+        within = finished.ended_within
+        words = ended_words("paused", finished.epochs_done, is_within=within)
+        words = f"{words}; it can be resumed."
         return RunOutcome("paused", words, can_resume=True)
     if finished.outcome == "stopped":
         is_empty = not finished.epochs_done and not run.has_model()

@@ -2,8 +2,11 @@
 
 A waiting run is a run folder with a `waiting` marker. Each process that may find a computer free
 calls `start_next`: a trainer or run mirror that has just ended, a window at its refresh, the
-command line. All changes are made under one lock of the home folder, so that a run is started once,
-however many call it at the same moment.
+command line. What follows a training (calibration, test) is part of its turn: it takes all cores as
+the next training does, so both at once would slow each other down, and the speeds that are measured
+would be others. Who needs the next run first skips what is left of the one before
+(`control.request_skip`). All changes are made under one lock of the home folder, so that a run is
+started once, however many call it at the same moment.
 """
 
 from __future__ import annotations

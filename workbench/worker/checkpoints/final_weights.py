@@ -45,7 +45,7 @@ def write_weights(
         report: Called once with why they cannot be written, before the wait.
 
     Raises:
-        SaveError: the run's folder was removed.
+        SaveError: the run's folder was removed, or a signal has ended the wait.
         RunError: they were written to another folder, on request.
     """
     for make_room in _rooms(job.run, num_bytes + _SPARE_BYTES):
@@ -109,12 +109,15 @@ def _remove(paths: Iterable[Path]) -> None:
 
 
 def _wait(job: TrainingJob, write: Write, problem: SaveError) -> None:
-    """Tries again and again, and whenever that is requested."""
+    """Tries again and again, and whenever that is requested. A stop gives no weights up: that one
+    has come before them, or means to have them saved; a signal from now on does.
+    """
+    signals = job.stop.num_signals
     job.events.phase(
         UNSAVED, f"Weights held in memory, not saved: {problem.what} {problem.fix}".strip()
     )
     tried_at = time.monotonic()
-    while job.run.request_path.exists():
+    while job.run.request_path.exists() and job.stop.num_signals == signals:
         time.sleep(_LOOK_S)
         request = take_request(job.run)
         if request is not None and request[0] == "save":

@@ -19,6 +19,7 @@ from workbench.runs.store.checkpoint import (
     TrainerState,
     best_name,
     has_checkpoint,
+    keeps_final,
     read_best,
     remove_older,
 )
@@ -78,6 +79,7 @@ class CheckpointManager:
         self._rules = rules
         self._recipe = job.project.recipe
         self._keeps_best = self._recipe.keep == "best"
+        self._keeps_final = keeps_final()
         self._events = job.events
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
@@ -109,11 +111,14 @@ class CheckpointManager:
         Raises:
             NotFiniteError: a weight is not a number.
         """
+        # A completed run that keeps none needs none of its end: its weights are saved at once.
+        is_end = self._position.epochs_done >= self._ready.sizes.epochs
+        is_wanted = self._keeps_final or not is_end
         is_overdue = self._position.epochs_done - self._taken_epochs >= self._most_lost
         with self._ready.ledger.spending("saving"):
             if self._keeps_best and is_best:
                 self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
-            if self._keeper.is_due(is_epoch_end=True, is_overdue=is_overdue):
+            if is_wanted and self._keeper.is_due(is_epoch_end=True, is_overdue=is_overdue):
                 self._keeper.write_soon(self._checkpoint(has_ended_epoch=True))
 
     def close(self) -> None:
@@ -138,7 +143,7 @@ class CheckpointManager:
             RunError: the weights were written to another folder, on request.
             NotFiniteError: a weight is not a number.
         """
-        end = self._end()
+        end = self._end() if self._keeps_final or not is_completed else None
         problem = self._tried(end)
         model = self._best_model() if self._keeps_best else None
         if model is None:

@@ -28,6 +28,7 @@ class StopSwitch:
     """Off at first, on for good once a stop or pause was requested.
 
     Attributes:
+        num_signals: How many signals to end have come.
         is_pause: The request is a pause: keep a checkpoint and end without a test.
         reason: Why training ends, where no person has requested it; "" otherwise.
     """
@@ -39,8 +40,9 @@ class StopSwitch:
         self._sum: Sum | None = None
         self._leads = True
         self._is_agreed = False
-        self._num_signals = 0
+        self.num_signals = 0
         self._before: tuple[bool, int] | None = None
+        self._skips_all = False
         self.is_pause = False
         self.reason = ""
 
@@ -51,27 +53,32 @@ class StopSwitch:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._is_requested = True
-        self._num_signals += 1
+        self.num_signals += 1
 
     def begin_after(self) -> None:
         """The weights are saved. What follows can be left out: a stop from now on ends all of it,
         a request to skip one phase.
         """
-        self._before = self._is_end_requested(), self._num_signals
+        self._before = self._is_end_requested(), self.num_signals
         take_request(self._run)  # of before: it was meant for nothing that goes on now
 
     @property
     def ends_all(self) -> bool:
-        """Whether a stop, a pause or a signal has come since `begin_after`."""
+        """Whether a stop, a pause, a signal or a request to skip all has come since
+        `begin_after`.
+        """
         if self._before is None:
             return False
         was_on, num_signals = self._before
-        return self._num_signals > num_signals or (self._is_end_requested() and not was_on)
+        is_stopped = self.num_signals > num_signals or (self._is_end_requested() and not was_on)
+        return self._skips_all or is_stopped
 
     def takes_skip(self) -> bool:
         """Whether the phase that goes on shall be skipped; answered once for each request."""
         request = take_request(self._run)
-        return request is not None and request[0] == "skip"
+        word = request[0] if request is not None else ""
+        self._skips_all = self._skips_all or word == "skip_all"
+        return word in ("skip", "skip_all")
 
     def request(self, reason: str) -> None:
         """Requests the end from within the trainer."""

@@ -48,6 +48,8 @@ _HEARTBEAT_S = 2.0
 _PATIENCE_S = 120.0
 """How long the last event waits for room on the disk; without it the run can be resumed."""
 
+_SIGNALED_S = 2.0
+
 if TYPE_CHECKING:
     from workbench.worker.trainer.training import Training
 
@@ -149,7 +151,11 @@ def _train(
     peers.close(error)
     seconds = training.counters.seconds if training else before_s + time.monotonic() - begun
     finished = events.log(_finish(run, training, error, seconds, stop))
-    if events.settle(_PATIENCE_S) and finished.outcome == "completed":
+    # Who has sent a signal is about to kill what is still there.
+    if (
+        events.settle(_SIGNALED_S if stop.num_signals else _PATIENCE_S)
+        and finished.outcome == "completed"
+    ):
         settle_checkpoints(run, finished.epochs_done, is_chief=member is None)
     if error is None:
         return 0
@@ -192,6 +198,7 @@ def _finish(
         epochs_done=training.counters.epochs_done if training else 0,
         test=training.test if training else None,
         kept=training.kept if training else None,
+        is_within=training is not None and training.counters.steps_of_epoch > 0,
         verdict=logged_verdict(run.events_path),
         best=training.counters.best_epoch if training else None,
         error=error_parts(error, batch_size=batch_size) if error else None,

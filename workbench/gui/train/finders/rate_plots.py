@@ -30,8 +30,8 @@ class RatePlots(QWidget):
         self.sweep = LearningRatePlot(theme, lowest, highest)
         self.trials = TrialPlot(theme)
         self.trials.set_x_range((math.log10(lowest), math.log10(highest)))
-        above = plain_label("Loss while the learning rate rises", role="heading")
-        self.lengths = plain_label("", role="heading")
+        above = plain_label("Loss while the learning rate rises", role="dim")
+        self.lengths = plain_label("", role="dim")
         column(above, (self.sweep, 1), self.lengths, (self.trials, 1), parent=self, spacing=4)
         self.clear()
 

@@ -22,6 +22,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.runs.compare_graphs import Row
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare import RunComparison, Section, compare_runs
+from workbench.runs.library.projects import full_name, project_key
 from workbench.runs.library.summary import RunSummary
 
 
@@ -63,11 +64,11 @@ class CompareRuns(QDialog):
 
     def _build(self) -> None:
         self.tree.setColumnCount(4)
-        self.tree.setHeaderHidden(True)
         self.tree.setAccessibleName("Differences")
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         header = self.tree.header()
         header.setStretchLastSection(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         fit, grow = QHeaderView.ResizeMode.ResizeToContents, QHeaderView.ResizeMode.Stretch
         for section, mode in enumerate((fit, grow, grow, fit)):
             header.setSectionResizeMode(section, mode)
@@ -105,6 +106,10 @@ class CompareRuns(QDialog):
 
     def _fill_tree(self) -> None:
         self.tree.clear()
+        names = [box.currentText() for box in (self.left, self.right)]
+        self.tree.setHeaderLabels(["", *names, "Difference"])
+        for index, name in enumerate(names, 1):
+            self.tree.headerItem().setToolTip(index, plain_tip(name))
         sections = self.comparison.sections if self.comparison is not None else ()
         for section in sorted(sections, key=lambda each: (each.key != "results", each.is_equal)):
             self._add_section(section)
@@ -195,8 +200,10 @@ def _chooser(runs: Sequence[RunSummary], chosen: Path, name: str) -> ElidedCombo
     box.setAccessibleName(f"{name} run")
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(20)
+    is_mixed = len({project_key(run) for run in runs}) > 1
     for index, run in enumerate(runs):
-        box.addItem(f"{run.label} · {when(run.created)}", run.path)
+        label = full_name(run) if is_mixed else run.label
+        box.addItem(f"{label} · {when(run.created)}", run.path)
         if run.path == chosen:
             box.setCurrentIndex(index)
     box.currentTextChanged.connect(lambda text: box.setToolTip(plain_tip(text)))

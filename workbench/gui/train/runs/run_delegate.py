@@ -69,7 +69,6 @@ class RunDelegate(QStyledItemDelegate):
         is_hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         is_selected = bool(state & QStyle.StateFlag.State_Selected)
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if is_selected:
             painter.fillRect(rect, QColor(colors.accent_soft))
         elif is_hovered:
@@ -79,6 +78,7 @@ class RunDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(colors.accent))
             painter.drawLine(rect.topLeft(), rect.bottomLeft())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         inner = rect.adjusted(_MARGIN_PX, 7, -_MARGIN_PX, -7)
         self._paint_first_line(painter, inner, run)
         project = index.data(PROJECT_ROLE)
@@ -141,6 +141,20 @@ class RunDelegate(QStyledItemDelegate):
     def _paint_eye(self, painter: QPainter, row: QRect, color: str) -> None:
         place = eye_rect(row).adjusted(4, 4, -4, -4)
         self._theme.icon("eye", color).paint(painter, place)
+
+
+class FigureDelegate(QStyledItemDelegate):
+    """The other columns, with the line below a row that the first one has."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        rect: QRect = option.rect
+        painter.setPen(QColor(self._theme.colors.line))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
 
 
 def fitting(words: str, metrics: QFontMetrics, room_px: int) -> str:

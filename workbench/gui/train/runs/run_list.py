@@ -19,13 +19,19 @@ from PySide6.QtWidgets import (
 
 from workbench.core.format import count, plural
 from workbench.gui.common.dock_widths import set_dock_width
+from workbench.gui.common.run_text import quoted_name
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.run_columns import COLUMNS
-from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
+from workbench.gui.train.runs.run_delegate import (
+    SUMMARY_ROLE,
+    FigureDelegate,
+    RunDelegate,
+    eye_rect,
+)
 from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.runs.run_model import FilteredRuns, RunModel, in_order
 from workbench.gui.train.state import TrainState
@@ -164,6 +170,8 @@ class RunListPanel(QWidget):
         self.list = RunListView()
         self.hint = plain_label("Runs appear here. Every run is kept.", role="dim", wrap=True)
         self.waiting = plain_label(role="dim", wrap=True)
+        self.skip = button("Skip", role="link")
+        self.skip.setToolTip("Leaves the calibration and test out: the next run starts")
         self._build(state.context.theme)
         self._connect(state.context.theme)
         self._on_runs_changed()
@@ -172,6 +180,7 @@ class RunListPanel(QWidget):
 
     def _build(self, theme: Theme) -> None:
         self.list.setModel(self._shown)
+        self.list.setItemDelegate(FigureDelegate(theme, self.list))
         self.list.setItemDelegateForColumn(0, RunDelegate(theme, self.list))
         self.list.setMouseTracking(True)
         self.list.lay_out(theme)
@@ -180,7 +189,8 @@ class RunListPanel(QWidget):
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         line = row((self.filter, 1), self.table, spacing=8)
-        top = column(line, self.waiting, self.hint, self.others, margins=(14, 0, 14, 0))
+        queue = row((self.waiting, 1), self.skip, spacing=8)
+        top = column(line, queue, self.hint, self.others, margins=(14, 0, 14, 0))
         below = column(self.compare, margins=(14, 0, 14, 8))
         column(top, (self.list, 1), below, parent=self, margins=(0, 8, 0, 0), spacing=8)
 
@@ -194,6 +204,7 @@ class RunListPanel(QWidget):
         self.table.clicked.connect(self._on_table)
         self.others.clicked.connect(self._on_others)
         self.compare.clicked.connect(self._on_compare)
+        self.skip.clicked.connect(self._on_skip)
         self._state.compare_asked.connect(self._on_compare)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.project_changed.connect(self._on_project_changed)
@@ -210,11 +221,26 @@ class RunListPanel(QWidget):
         self._quietly(lambda: self.model.set_runs([*in_order(own), *in_order(others)]))
         for part in (self.filter, self.table):
             part.setVisible(len(runs) >= 2)
-        waiting = sum(run.outcome == "waiting" for run in runs)
-        self.waiting.setText(f"{count(waiting)} queued")
-        self.waiting.setVisible(waiting > 0)
+        self._show_queue()
         self._fold()
         self._mark_current()
+
+    def _show_queue(self) -> None:
+        """How many runs wait, and what the next one waits for where it could start."""
+        number, before = self._library.num_waiting, self._library.held_up_by
+        words = f"{count(number)} queued"
+        if before is not None:
+            is_short = before.number and self._library.is_own(before)
+            name = f"Run {before.number}" if is_short else quoted_name(before)
+            words += f". {name} is trained; still {before.after}."
+        self.waiting.setText(words)
+        self.waiting.setVisible(number > 0)
+        self.skip.setVisible(before is not None)
+
+    def _on_skip(self) -> None:
+        before = self._library.held_up_by
+        if before is not None:
+            self._library.skip(before.path, is_all=True)
 
     def _on_project_changed(self) -> None:
         """Which runs are the project's own has changed for rows that stay as they are."""

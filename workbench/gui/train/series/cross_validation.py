@@ -71,16 +71,18 @@ class CrossValidationDialog(SeriesDialog[FoldResult]):
         self.tree.setAccessibleName("Runs")
         self.tree.setRootIsDecorated(False)
         header = self.tree.header()
+        header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         labels = (plain_label("Folds"), plain_label("Seeds"))
         for label, field in zip(labels, (self.folds, self.seeds), strict=True):
             label.setBuddy(field)
         line = row(labels[0], self.folds, labels[1], self.seeds, self.start, STRETCH, spacing=12)
         figures = QWidget()
         column((self.tree, 1), self.figures, self.notes, parent=figures, spacing=8)
-        matrix = QWidget()
-        column((self.matrix, 1), self.hover, parent=matrix, spacing=4)
-        below = row((figures, 3), (matrix, 2), spacing=16)
+        self._beside = QWidget()
+        column((self.matrix, 1), self.hover, parent=self._beside, spacing=4)
+        below = row((figures, 3), (self._beside, 2), spacing=16)
         about = plain_label(_ABOUT, role="dim", wrap=True)
         end = row(STRETCH, self.close_button)
         parts = (about, line, self.words, (below, 1), end)
@@ -159,7 +161,7 @@ class CrossValidationDialog(SeriesDialog[FoldResult]):
         names = list(result.classes) if is_there else []
         self.matrix.set_matrix(names, Confusion.of_dense(counts))
         self.hover.setText(POINT_AT if is_there else "")
-        self.matrix.setVisible(is_there)
+        self._beside.setVisible(is_there)  # until then the table has all of the width
 
 
 def _item(each: Trained) -> QTreeWidgetItem:
