@@ -13,7 +13,7 @@ from tests.gui.views.scripted import cat, words_below
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify import Classified, Classify, Score, WarmUp
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.weights import KeptWeights, LoadWeights
@@ -404,3 +404,23 @@ def test_a_panel_that_was_closed_does_not_come_with_the_picture(qtbot, ready, se
         service.answer_pictures()
     assert ready.panels["classify_result"].isVisible()
     assert not ready.panels["classify_what_if"].isVisible()
+
+
+def test_picture_and_classes_take_the_room_that_there_is(qtbot, ready, service):
+    """All classes up to ten without a scroll bar; in a small view all is as small as before."""
+    scores = [Score(name=f"class {number}", probability=0.1) for number in range(10)]
+    ready.classify(["/x/a.png"])
+    _, answer = service.take(Classify)
+    answer(cat("/x/a.png", label="class 0", scores=scores))
+    answer(Done(id=1))
+    card = ready.panels["classify_result"]
+    qtbot.waitUntil(lambda: len(card.bars.scores) == 10)
+    ready.resize(1424, 780)
+    qtbot.waitUntil(lambda: card.picture.width() > 1.5 * card.seen.width())
+    qtbot.waitUntil(lambda: not card.classes.verticalScrollBar().isVisible())
+    bars = card.bars
+    assert bars.visibleRegion().boundingRect() == bars.rect()
+    assert bars.width() > 240, "the answer keeps its width"
+    ready.resize(1024, 560)
+    qtbot.waitUntil(lambda: card.picture.width() == card.seen.width())
+    assert card.height() == card.minimumHeight()
