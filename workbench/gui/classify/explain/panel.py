@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.maps import ShownMap, load_maps
-from workbench.gui.classify.explain.words import METHODS, facts_of, layer_words
+from workbench.gui.classify.explain.words import AT_LAST, METHODS, facts_of, layer_words
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
@@ -152,10 +152,15 @@ class ExplanationPanel(TitledBox):
                 model=str(run),
                 picture=entry.answer.file,
                 class_name=str(self.class_box.currentData()),
-                method=self.method.currentData(),
+                method="gradcam" if self._is_at_last else self.method.currentData(),
+                at_last=self._is_at_last,
                 with_check=with_check,
             )
         )
+
+    @property
+    def _is_at_last(self) -> bool:
+        return bool(self.method.currentData() == AT_LAST)
 
     def _show_class(self, name: str) -> None:
         self.class_box.setToolTip(plain_tip(f"Class to explain: {name}"))
@@ -183,7 +188,7 @@ class ExplanationPanel(TitledBox):
             layers.append(Layer(shown.check, "Random weights"))
         self.figure.set_layers(tuple(layers), f"Heat map: {words}")
         self.wait.say(words)
-        self.wait.setToolTip(plain_tip(layer_words(answer)))
+        self.wait.setToolTip(plain_tip(layer_words(answer, is_fixed=self._is_at_last)))
         notes = [answer.note] if answer.note else []
         if is_checked:
             notes.append(comparison_words(answer.correlation))
