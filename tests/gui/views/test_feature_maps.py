@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel
 
 from tests.bright_network import bright_picture
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
 from workbench.gui.classify.feature_maps.tiles import load_tiles
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import heat_colors
-from workbench.protocol.trained.feature_maps import BINS, MOST_CHANNELS, Channel, LayerShown
+from workbench.protocol.trained.feature_maps import (
+    BINS,
+    MOST_CHANNELS,
+    Channel,
+    LayerShown,
+    ShowLayer,
+)
 
 PATIENCE_MS = 120_000
 
@@ -168,3 +175,14 @@ def test_a_layer_that_is_asked_for_opens_the_panel_and_may_be_missing(qtbot, vie
     with shown_next(qtbot, panel):
         panel.show_layer("dense_3")
     assert panel.about.text().endswith("It has no filters.")
+
+
+def test_it_says_what_is_waited_for_from_the_start_on(qtbot, ready, service):
+    """A worker that starts TensorFlow says nothing for seconds."""
+    ready.panels.open(KEY)
+    panel = ready.panels[KEY]
+    service.awaited(qtbot, ShowLayer)
+    assert panel.wait.text().startswith("Computing the feature maps")
+    assert "Feature maps" not in [label.text() for label in panel.findChildren(QLabel)], (
+        "tab has it"
+    )

@@ -22,7 +22,7 @@ from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Stretch, column, row
 from workbench.gui.kit.wait_label import WaitLabel
@@ -35,11 +35,12 @@ _LEAST_PX = 270
 _PERCENT = 100
 
 
-class ExplanationPanel(TitledBox):
+class ExplanationPanel(Box):
     """Method, class, the picture with the map over it, and the check with random weights."""
 
     def __init__(self, state: ClassifyState) -> None:
-        super().__init__("Explanation")
+        super().__init__("card", 16, 8)
+        self.setAccessibleName("Explanation")
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
@@ -198,7 +199,7 @@ class ExplanationPanel(TitledBox):
         self.menu_button.setEnabled(True)
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.wait.say(str(error), is_bad=True)
+        self.wait.say(error.brief, is_bad=True)
 
     def _writer(self, path: Path) -> Callable[[], None]:
         return figure_file(path, self.figure, self.figure.accessibleName(), self._table)

@@ -45,7 +45,7 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
     probabilities = runner.predict(fitted[None])[0]
     number = int(probabilities.argmax()) if wanted is None else wanted
     mapper = _Mapper(job, runner, request.method, fitted, number)
-    layers = (request.layer,) if request.layer else ()
+    layers: tuple[str, ...] = (request.layer,) if request.layer else ()
     if request.at_last:
         layers = explainer_of(runner).last_layers
     found = mapper.explained(layers)
