@@ -162,6 +162,13 @@ def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, read
     assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
 
 
+def test_what_could_not_be_checked_of_the_images_is_said_at_the_end(folder, ready):
+    """The column of unknown answers is empty then for another reason than that all are known."""
+    blind = "This model was never tested for unknown pictures."
+    folder.answer(ManyClassified(num_images=5, num_bad=0, blind=blind))
+    assert ready.wait.text() == f"5 images classified. {blind}"
+
+
 def test_one_image_is_not_called_images(folder):
     folder.take(ROWS[0])
     assert folder.results.heading.full_text.endswith(" · 1 image")
