@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
 from tests.gui.views.scripted import cat, words_below
+from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
@@ -28,7 +29,7 @@ def test_without_a_network_it_says_what_can_be_done(qtbot, view):
 def test_the_network_is_got_ready_when_it_appears(ready, service):
     request, answer = service.take(WarmUp)
     assert request.model == str(ready.chooser.path)
-    assert ready.wait._tick.isActive()
+    assert ready.wait.is_waiting
     answer(Done(id=1))
     assert ready.wait.text() == "Ready"
 
@@ -65,7 +66,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · weights: last epoch (40) · 6 ms"
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%"]
-    qtbot.waitUntil(lambda: not ready.wait._tick.isActive())
+    qtbot.waitUntil(lambda: not ready.wait.is_waiting)
 
 
 def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, ready, service):
@@ -424,3 +425,4 @@ def test_picture_and_classes_take_the_room_that_there_is(qtbot, ready, service):
     ready.resize(1024, 560)
     qtbot.waitUntil(lambda: card.picture.width() == card.seen.width())
     assert card.height() == card.minimumHeight()
+    assert card.classes.viewport().height() % ROW_PX == 0, "no row is cut"

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
-from workbench.gui.classify.bar_rows import ROW_PX
+from workbench.gui.classify.bar_rows import NUM_ROWS, ROW_PX
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
@@ -183,6 +183,13 @@ class ResultCard(QFrame):
         beside = 4 * _GAP_PX + self.seen.width() + _ANSWER_PX
         side = min(self.height() - _AROUND_PX, self.width() - beside)
         self.picture.set_side(max(PICTURE_PX, side))
+        self._show_whole_rows()
+
+    def _show_whole_rows(self) -> None:
+        """As many classes as there is room for, none of them cut."""
+        more = (self.height() - self.minimumHeight() + ROW_PX // 2) // ROW_PX
+        num_rows = max(NUM_ROWS, min(len(self.bars.scores), NUM_ROWS + more))
+        self.classes.setMaximumHeight(num_rows * ROW_PX)
 
     def hasHeightForWidth(self) -> bool:
         """Takes what room is left: a large picture must be able to become small again."""
@@ -246,7 +253,7 @@ class ResultCard(QFrame):
             self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)
-        self.classes.setMaximumHeight(self.bars.sizeHint().height())  # all, where there is room
+        self._show_whole_rows()
         self.classes.verticalScrollBar().setValue(0)
         self.show_outdated()
 
