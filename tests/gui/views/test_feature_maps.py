@@ -13,13 +13,7 @@ from workbench.gui.classify.feature_maps.tile_grid import TileGrid
 from workbench.gui.classify.feature_maps.tiles import load_tiles
 from workbench.gui.plots.figure_file import figure_file
 from workbench.pictures.heat import heat_colors
-from workbench.protocol.trained.feature_maps import (
-    BINS,
-    MOST_CHANNELS,
-    Channel,
-    LayerShown,
-    ShowLayer,
-)
+from workbench.protocol.trained.feature_maps import BINS, MOST_CHANNELS, Channel, LayerShown
 
 PATIENCE_MS = 120_000
 
@@ -177,12 +171,15 @@ def test_a_layer_that_is_asked_for_opens_the_panel_and_may_be_missing(qtbot, vie
     assert panel.about.text().endswith("It has no filters.")
 
 
-def test_it_says_what_is_waited_for_from_the_start_on(qtbot, ready, service):
+@pytest.mark.worker
+def test_it_says_what_is_waited_for_from_the_start_on(qtbot, view):
     """A worker that starts TensorFlow says nothing for seconds."""
-    ready.panels.open(KEY)
-    panel = ready.panels[KEY]
-    service.awaited(qtbot, ShowLayer)
-    assert panel.wait.text().startswith("Computing the feature maps")
+    panel = view.panels[KEY]
+    with qtbot.waitSignal(panel.requests.loaded, timeout=PATIENCE_MS):
+        view.panels.open(KEY)
+        qtbot.waitUntil(lambda: panel.requests.is_open)
+        said = panel.wait.text()
+    assert said.startswith("Computing the feature maps")
     assert "Feature maps" not in [label.text() for label in panel.findChildren(QLabel)], (
         "tab has it"
     )
