@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import shiboken6
-from PySide6.QtCore import QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEventLoop, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -43,6 +43,8 @@ def drop_data_on(window: QWidget, mime: QMimeData) -> str:
     action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    while window.drops.is_looking:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
     words = window.drops.overlay.words
     QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
     return words

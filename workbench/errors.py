@@ -75,6 +75,11 @@ class WorkbenchError(Exception):
             parts.append(self.fix)
         return " ".join(parts)
 
+    @property
+    def brief(self) -> str:
+        """What happened, and what can be done: where one of several places has the whole."""
+        return " ".join(filter(None, (self.what, self.fix)))
+
     def to_dict(self) -> dict[str, str]:
         """The five parts by name, as the command line's JSON and the protocol carry them."""
         return {

@@ -132,6 +132,11 @@ def part_to_install(words: str) -> Part | None:
     return next((part for part in (*PARTS, CUDA) if f"`{part.install_command}`" in words), None)
 
 
+def part_needed(words: str) -> Part | None:
+    """The part whose library a reason names as not installed, as where a file was skipped."""
+    return next((part for part in PARTS if f"({part.library}) is not installed" in words), None)
+
+
 def _joined(words: Sequence[str]) -> str:
     if sys.platform == "win32":
         return " ".join(f'"{word}"' if _PLAIN.fullmatch(word) is None else word for word in words)

@@ -58,7 +58,7 @@ def test_the_doctor_says_what_a_target_lacks(capsys):
     assert "No TPU in this computer" in last["words"]
     assert "ssh:HOST/tpu:local" in last["fix"]
     assert main(["doctor", "tpu:local"]) == 1
-    assert "--  tpu:local" in capsys.readouterr().out
+    assert "no  tpu:local" in capsys.readouterr().out
 
 
 def test_the_doctor_checks_a_grpc_address(capsys):

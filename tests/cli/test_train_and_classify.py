@@ -113,7 +113,7 @@ def test_classify_goes_on_after_a_bad_picture(trained, run_command, tmp_path):
     bad.write_text("not a picture")
     table = tmp_path / "table.csv"
     result = _workbench("classify", run, bad, good, "--top", 3, "--csv", table, "--json")
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 1, result.stderr
     first, second = _lines(result.stdout)
     assert first["file"] == str(bad)
     assert first["error"]["what"]

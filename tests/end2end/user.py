@@ -69,10 +69,11 @@ class User:
         self.robot.wait(lambda: manager.bytesAvailable() > 0, "the file manager")
         screen = QApplication.primaryScreen().geometry()
         start = QPoint(screen.left() + 60, screen.bottom() - 30)
-        overlay, words = self.window.drops.overlay, []
+        drops, words = self.window.drops, []
+        overlay = drops.overlay
 
         def read() -> None:
-            self.robot.wait(lambda: overlay.words, "words about the drop")
+            self.robot.wait(lambda: overlay.words and not drops.is_looking, "words about the drop")
             words.append(overlay.words)
             self.shot("drop")
 

@@ -292,6 +292,15 @@ def test_other_files_are_decoded_whole(kind):
     assert decoded.full_size == (900, 700)
 
 
+def test_what_is_no_image_is_said_once(tmp_path):
+    path = tmp_path / "notes.jpg"
+    path.write_text("Notes on the walk, and on the light that day.\n" * 9)
+    with pytest.raises(PictureError) as caught:
+        decode_picture(path)
+    assert "not an image" in caught.value.what
+    assert caught.value.received == "text"
+
+
 def test_heic_photos_are_read_where_their_decoder_is_installed(shared_data):
     """Without it the message names the line that installs it."""
     photo = shared_data / "odd_images/heic_photo.heic"

@@ -36,6 +36,7 @@ class AlterationSpec:
         least, greatest: Bounds of the strength, whole numbers.
         neutral: The strength that changes nothing.
         suite: The strengths of the ready suite, measured in five steps each; () for none.
+        is_fine: Small strengths differ most: a slider has most of its room for them.
         meaning: What a strength is, as a sentence.
         apply: (uint8 (height, width, 1 or 3), strength, seed of what is random) -> the same shape.
             Called by a worker only.
@@ -49,6 +50,7 @@ class AlterationSpec:
     greatest: int
     neutral: int = 0
     suite: tuple[int, ...] = ()
+    is_fine: bool = False
     meaning: str
     apply: Callable[[Pixels, float, int], Pixels]
 

@@ -21,6 +21,7 @@ SPEC = AlterationSpec(
     least=0,
     greatest=20,
     suite=(8,),
+    is_fine=True,
     meaning="Standard deviation of a Gaussian blur, as a share of the picture's shorter side.",
     apply=_apply,
 )

@@ -91,7 +91,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a line an image; 3 when none could be read."""
+    """Prints a line an image; 3 when none could be read, 1 when some could not."""
     if arguments.watch is not None:
         model = find_model(arguments.model)
         return watch_folder(arguments, model, partial(_print_answer, as_json=arguments.json))
@@ -123,7 +123,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise
     _print_end(done, as_json=arguments.json)
     sorting.finish()
-    return 3 if done.num_bad == done.num_images else 0
+    if done.num_bad == done.num_images:
+        return 3
+    return 1 if done.num_bad else 0
 
 
 def _source(image: str) -> ImageSource:

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(finding.to_dict())
             continue
-        mark = "ok" if finding.ok and not finding.is_missing else "–" if finding.ok else "--"
+        mark = "ok" if finding.ok and not finding.is_missing else "–" if finding.ok else "no"
         print_text(f"{mark}  {finding.check:14} {finding.words}")
         if finding.fix:
             print_text(f"    {'':14} {finding.fix}")

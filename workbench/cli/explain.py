@@ -28,7 +28,7 @@ _TITLES = {"gradcam": "Grad-CAM", "occlusion": "Occlusion", "gradients": "Gradie
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, IMAGE, OUT, --class, --method, --layer, --compare, --force, --json."""
+    """RUN, IMAGE, OUT, --class, --method, --layer, --last-layer, --compare, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("image", metavar="IMAGE", type=Path, help="image file")
     add_output(parser, "PNG file to write: the image with the map over it")
@@ -42,11 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", choices=METHODS, default="gradcam", help="how (default: %(default)s)"
     )
-    parser.add_argument(
+    layers = parser.add_mutually_exclusive_group()
+    layers.add_argument(
         "--layer",
         metavar="NAME",
         default="",
         help="layer that Grad-CAM looks at (default: the one whose map counts most)",
+    )
+    layers.add_argument(
+        "--last-layer",
+        action="store_true",
+        help="Grad-CAM looks at the last convolution, the same for each image",
     )
     parser.add_argument(
         "--compare",
@@ -69,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         class_name=arguments.class_name,
         method=arguments.method,
         layer=arguments.layer,
+        at_last=arguments.last_layer,
         with_overlay=True,
         with_check=arguments.compare,
     )

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _mark(step: Step) -> str:
-    return "ok" if step.ok else "--" if step.ok is False else "  "
+    return "ok" if step.ok else "no" if step.ok is False else "  "
 
 
 def _report(target: str, steps: Sequence[Step]) -> dict[str, Any]:

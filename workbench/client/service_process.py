@@ -60,6 +60,11 @@ class ServiceProcess(QObject):
         self.state = "The service worker is not started"
         self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the worker takes requests."""
+        return self._is_ready
+
     def start(self) -> None:
         """Starts the worker, so that the first request waits less; no-op while it runs."""
         if self._process is not None:

@@ -54,6 +54,10 @@ class Param:
         """Returns `value` in canonical form; raises ParamError when it is not allowed."""
         raise NotImplementedError
 
+    def is_usual(self, value: Any) -> bool:
+        """Whether this is what is there until somebody chooses."""
+        return bool(value == self.default)
+
     def show(self, value: Any) -> str:
         """The value as people write it; the JSON text of one that is not allowed, as a file from
         elsewhere may have it. Never fails.
@@ -207,16 +211,21 @@ class ChoiceParam(Param):
     Attributes:
         choices: The allowed words, in the order of the form.
         titles: Words for people by choice, where they differ from the choice itself.
+        of_new: What new projects have where that is not the default of old ones; "" for none.
     """
 
     choices: tuple[str, ...]
     titles: Mapping[str, str] = field(default_factory=dict)
+    of_new: str = ""
     kind: ClassVar[str] = "choice"
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.choices:
             raise self._refuse(value)
         return value
+
+    def is_usual(self, value: Any) -> bool:
+        return value in (self.default, self.of_new)
 
     def _shown(self, value: Any) -> str:
         return self.titles.get(value, str(value))

@@ -21,6 +21,9 @@ from workbench.gui.data.reading import ReadingBox
 from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
 from workbench.gui.kit.cards import Box
+from workbench.gui.kit.working_dialog import InstallLink
+from workbench.parts import HEIC
+from workbench.pictures.portable.signatures import UNSUPPORTED
 from workbench.pictures.prepare import prepare
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData, Looked
@@ -248,6 +251,27 @@ def test_a_refusal_is_shown_in_place(view, asked):
     answer(Failed(error=ErrorParts(what="The folder is empty.", where="/home/a", fix="Fill it.")))
     assert "The folder is empty." in texts(view)
     assert view.panels["data_source"].describe_button.isVisible()
+
+
+def test_a_decoder_that_skipped_photos_need_can_be_installed_there(view, asked):
+    reason = f"This file is not an image that can be read: {UNSUPPORTED['HEIC']}"
+    photos = [("/home/a/notes.jpg", "text"), ("/home/a/1.heic", reason)]
+    _, answer = asked[0]
+    answer(msgspec.structs.replace(DESCRIPTION, bad_files=photos))
+    links = [link.text() for link in view.findChildren(InstallLink) if link.isVisible()]
+    assert links == [f"Install {HEIC.library}…"]
+    answer(msgspec.structs.replace(DESCRIPTION, bad_files=photos[:1]))
+    assert not any(link.isVisible() for link in view.findChildren(InstallLink))
+
+
+def test_the_split_of_a_new_project_is_no_change_of_anybody(view, context):
+    form = view.panels["data_split"].form
+    fold = form.sections["Split"]
+    context.document.set_recipe(split="content")
+    assert fold.note() == ""
+    assert form.editor_widget("split_seed").text() == "as Seed"
+    context.document.set_recipe(split_seed=3)
+    assert fold.note() == "1 not default"
 
 
 def test_an_answer_about_another_source_is_passed_over(view, asked, context, qtbot):

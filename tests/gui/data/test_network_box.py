@@ -131,6 +131,21 @@ def test_train_starts_a_run_of_the_project(box, window, monkeypatch):
     assert [project.graph for project in started] == [window.context.document.graph]
 
 
+def test_train_is_blue_again_once_nothing_stops_it(box, window, qtbot):
+    document = window.context.document
+    project = document.project
+    middle = box.train.rect().center()
+    blue = box.train.grab().toImage().pixelColor(4, middle.y())
+    last = find_outputs(project.graph, document.layers)[0]
+    document.new(replace(project, graph=project.graph.without_nodes([last])))
+    window.show_view("data")
+    color = lambda: box.train.grab().toImage().pixelColor(4, middle.y())  # noqa: E731
+    qtbot.waitUntil(lambda: color() != blue)
+    document.new(project)
+    window.show_view("data")
+    qtbot.waitUntil(lambda: color() == blue)
+
+
 def test_the_reason_is_that_of_the_network_that_is_there(box, window):
     document = window.context.document
     assert reason_of(document.project)

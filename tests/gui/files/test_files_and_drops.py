@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
@@ -260,6 +261,55 @@ def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monke
     )
     drop_on(cifar, class_folders)
     assert looks == [[str(class_folders)]]
+
+
+def test_what_is_dropped_before_it_is_known_is_used_once_it_is(
+    cifar, class_folders, monkeypatch, qtbot
+):
+    """A folder may be on a slow disk: neither the drag nor the drop waits for it here."""
+    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
+    is_known, threads = threading.Event(), []
+
+    def slow(paths, **how):
+        threads.append(threading.current_thread())
+        is_known.wait(60)
+        return sort_drop(paths, **how)
+
+    monkeypatch.setattr(drop_flow, "sort_drop", slow)
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(class_folders))])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(cifar, QDragEnterEvent(QPoint(9, 9), action, mime, button, none))
+    assert cifar.drops.overlay.words == "Looking at the files…"
+    QApplication.sendEvent(cifar, QDropEvent(QPointF(9, 9), action, mime, button, none))
+    document = cifar.context.document
+    assert document.project.dataset.key != "folder"
+    is_known.set()
+    qtbot.waitUntil(lambda: document.project.dataset.key == "folder")
+    assert not cifar.drops.overlay.isVisible()
+    assert threads != [threading.main_thread()]
+
+
+def test_what_has_left_before_it_is_known_is_not_spoken_of(cifar, picture, monkeypatch, qtbot):
+    is_known, ended = threading.Event(), []
+
+    def slow(paths, **how):
+        is_known.wait(60)
+        ended.append(paths)
+        return sort_drop(paths, **how)
+
+    monkeypatch.setattr(drop_flow, "sort_drop", slow)
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(picture))])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(cifar, QDragEnterEvent(QPoint(9, 9), action, mime, button, none))
+    QApplication.sendEvent(cifar, QDragLeaveEvent())
+    is_known.set()
+    qtbot.waitUntil(lambda: bool(ended))
+    qtbot.wait(50)
+    assert not cifar.drops.overlay.isVisible()
 
 
 def test_what_cannot_be_used_is_explained_while_it_hangs_there(cifar, tmp_path):

@@ -65,6 +65,18 @@ def test_found_images_are_compared_once_and_used_by_project_and_runs(
     assert compared == [(str(old), str(new))]
 
 
+def test_where_to_begin_to_look_is_found_in_a_thread(qtbot, moved, button, tmp_path, monkeypatch):
+    """The folders around the old one may be on a disk that does not answer."""
+    starts = []
+    monkeypatch.setattr(
+        find_data, "ask_folder", lambda *_words, start, **_kind: starts.append(start) or ""
+    )
+    button.click()
+    assert starts == []
+    qtbot.waitUntil(lambda: bool(starts))
+    assert starts == [str(tmp_path)]
+
+
 def test_nothing_follows_where_the_button_is_gone_by_then(qtbot, moved, button, background):
     button.take(str(moved[1]))
     shiboken6.delete(button)

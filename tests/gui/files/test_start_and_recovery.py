@@ -33,7 +33,7 @@ def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):
     window.start.from_folder(str(folder))
     assert welcome.wait.text() == "Counting the images in “mushrooms”…"
     qtbot.waitUntil(lambda: window.views.current_key == "data")
-    assert not welcome.wait._tick.isActive()
+    assert not welcome.wait.is_waiting
     assert window.files.name == "mushrooms"
 
 

@@ -304,3 +304,12 @@ def test_a_long_sentence_ends_in_dots_and_has_a_tooltip(window, qtbot):
     assert status.toolTip() == "Short."
     status.clearMessage()
     assert status.toolTip() == ""
+
+
+def test_while_a_view_is_built_the_one_before_is_not_shown_under_its_name(window):
+    before = window.show_view("design")
+    seen = []
+    window.views.was_built.connect(lambda key, _view: seen.append((key, before.isVisible())))
+    evaluate = window.show_view("evaluate")
+    assert seen == [("evaluate", False)]
+    assert window.views.currentWidget() is evaluate

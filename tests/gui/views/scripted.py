@@ -12,9 +12,11 @@ class ScriptedService(QObject):
     """Keeps what was asked; the test answers."""
 
     died = Signal(str)
+    state_changed = Signal(str)
 
     def __init__(self):
         super().__init__()
+        self.is_ready = False
         self.asked = []
 
     def send(self, request, on_answer):

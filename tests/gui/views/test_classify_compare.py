@@ -73,6 +73,7 @@ def test_both_answers_are_side_by_side_for_each_picture_until_it_is_ended(compar
     panel.section.head.click()
     assert panel.second.run == compared.other
     assert compared.shown() == ("cat 90.0%", "…", "")
+    assert "no class" not in panel.bars.toolTip(), "it is not known yet"
     compared.answer("/x/a.png", cat=0.4, dog=0.6)
     assert compared.shown() == ("cat 90.0%", "dog 60.0%", "≠ Different")
     assert panel.bars.rows == [PairedScore("cat", 0.9, 0.4), PairedScore("dog", 0.1, 0.6)]

@@ -21,6 +21,7 @@ from workbench.gui.classify.folder import results, sorter, table_saver
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
+from workbench.gui.classify.result_card import PICTURE_PX
 from workbench.gui.classify.sources import folder_table, listed_folder
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
@@ -159,6 +160,13 @@ def test_the_next_folder_is_not_filtered_by_a_class_of_the_last_one(folder, read
     _, folder.answer = measurer.take(ClassifyMany)
     folder.take(row("e.png", 0.75), row("f.png", 0.98))
     assert folder.names() == ["e.png"]  # the other filters still hold, as their boxes say
+
+
+def test_what_could_not_be_checked_of_the_images_is_said_at_the_end(folder, ready):
+    """The column of unknown answers is empty then for another reason than that all are known."""
+    blind = "This model was never tested for unknown pictures."
+    folder.answer(ManyClassified(num_images=5, num_bad=0, blind=blind))
+    assert ready.wait.text() == f"5 images classified. {blind}"
 
 
 def test_one_image_is_not_called_images(folder):
@@ -538,7 +546,8 @@ def test_all_classes_of_one_image_can_be_scrolled_to(qtbot, ready, service):
     assert card.bars.visibleRegion().boundingRect().bottom() == card.bars.height() - 1
     after = card.classes.grab().toImage()
     assert QImage(before) != after
-    assert card.height() == card.minimumHeight()  # the card has not grown
+    recent = ready.panels["classify_earlier"]
+    assert recent.visibleRegion().boundingRect() == recent.rect(), "the card leaves it its room"
 
 
 def test_arrow_keys_walk_the_rows_and_a_pause_classifies(qtbot, folder, ready, service):
@@ -590,6 +599,18 @@ def test_the_table_has_what_the_picture_leaves_of_the_view(qtbot, folder, ready)
     folder.take(*(row(f"{n}.png", 0.5 + n / 1000) for n in range(200)))
     table = folder.results.table
     qtbot.waitUntil(lambda: table.viewport().height() >= 8 * results.ROW_PX)
+
+
+def test_the_picture_is_small_beside_a_table_and_large_again_without(qtbot, ready, service, folder):
+    ready.resize(1400, 840)
+    card = ready.panels["classify_result"]
+    folder.take(*ROWS)
+    folder.results.chosen.emit("/x/a.png", "")
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    qtbot.waitUntil(lambda: card.isVisible() and card.picture.width() == PICTURE_PX)
+    folder.results.close_button.click()
+    qtbot.waitUntil(lambda: card.picture.width() > 1.5 * PICTURE_PX)
 
 
 def test_a_selected_thumbnail_is_not_tinted(qtbot, folder, monkeypatch):

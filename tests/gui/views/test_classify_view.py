@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
 from tests.gui.views.scripted import cat, words_below
+from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classified, Classify, WarmUp
+from workbench.protocol.classify import Classified, Classify, Score, WarmUp
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.protocol.weights import KeptWeights, LoadWeights
@@ -28,7 +29,7 @@ def test_without_a_network_it_says_what_can_be_done(qtbot, view):
 def test_the_network_is_got_ready_when_it_appears(ready, service):
     request, answer = service.take(WarmUp)
     assert request.model == str(ready.chooser.path)
-    assert ready.wait._tick.isActive()
+    assert ready.wait.is_waiting
     answer(Done(id=1))
     assert ready.wait.text() == "Ready"
 
@@ -65,7 +66,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · weights: last epoch (40) · 6 ms"
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%"]
-    qtbot.waitUntil(lambda: not ready.wait._tick.isActive())
+    qtbot.waitUntil(lambda: not ready.wait.is_waiting)
 
 
 def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, ready, service):
@@ -404,3 +405,24 @@ def test_a_panel_that_was_closed_does_not_come_with_the_picture(qtbot, ready, se
         service.answer_pictures()
     assert ready.panels["classify_result"].isVisible()
     assert not ready.panels["classify_what_if"].isVisible()
+
+
+def test_picture_and_classes_take_the_room_that_there_is(qtbot, ready, service):
+    """All classes up to ten without a scroll bar; in a small view all is as small as before."""
+    scores = [Score(name=f"class {number}", probability=0.1) for number in range(10)]
+    ready.classify(["/x/a.png"])
+    _, answer = service.take(Classify)
+    answer(cat("/x/a.png", label="class 0", scores=scores))
+    answer(Done(id=1))
+    card = ready.panels["classify_result"]
+    qtbot.waitUntil(lambda: len(card.bars.scores) == 10)
+    ready.resize(1424, 780)
+    qtbot.waitUntil(lambda: card.picture.width() > 1.5 * card.seen.width())
+    qtbot.waitUntil(lambda: not card.classes.verticalScrollBar().isVisible())
+    bars = card.bars
+    assert bars.visibleRegion().boundingRect() == bars.rect()
+    assert bars.width() > 240, "the answer keeps its width"
+    ready.resize(1024, 560)
+    qtbot.waitUntil(lambda: card.picture.width() == card.seen.width())
+    assert card.height() == card.minimumHeight()
+    assert card.classes.viewport().height() % ROW_PX == 0, "no row is cut"

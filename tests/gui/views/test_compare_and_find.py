@@ -158,7 +158,7 @@ def test_a_run_that_is_gone_is_said(qtbot, context, written, open_library):
     b.folder.request_path.unlink()
     dialog = CompareRuns(context.theme, context.library.runs, a.path, b.path)
     qtbot.addWidget(dialog)
-    qtbot.waitUntil(lambda: not dialog.words._tick.isActive())
+    qtbot.waitUntil(lambda: not dialog.words.is_waiting)
     assert "not a run" in dialog.words.text()
     dialog.reject()
 

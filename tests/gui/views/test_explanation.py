@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage
 
 from tests.bright_network import BRIGHT, bright_picture
 from tests.gui.views.scripted import cat
+from workbench.gui.classify.explain.words import AT_LAST
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.messages import Done
@@ -158,3 +159,20 @@ def test_a_failed_map_is_an_error_in_words_and_the_opacity_stays(qtbot, ready, s
         service.take(Explain)[1](explained("/x/a.png", map_file, "dog"))
     assert panel.figure.opacity == 0.25
     assert panel.menu_button.isEnabled()
+
+
+def test_grad_cam_at_the_last_convolution_is_the_same_for_each_picture(
+    qtbot, ready, service, map_file
+):
+    """Else each picture has the layer whose map counts most, and two maps cannot be compared."""
+    panel = panel_of(ready)
+    shown(qtbot, ready, service, "/x/a.png")
+    request, _ = service.take(Explain)
+    assert not request.at_last
+    panel.method.setCurrentIndex(panel.method.findData(AT_LAST))
+    panel.method.activated.emit(panel.method.currentIndex())
+    request, answer = service.take(Explain)
+    assert (request.method, request.at_last) == ("gradcam", True)
+    with qtbot.waitSignal(panel.maps.loaded):
+        answer(explained("/x/a.png", map_file))
+    assert panel.wait.toolTip() == "The last convolution, the same for each picture."

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel
 
 from tests.bright_network import bright_picture
 from workbench.gui.classify.feature_maps.tile_grid import TileGrid
@@ -168,3 +169,17 @@ def test_a_layer_that_is_asked_for_opens_the_panel_and_may_be_missing(qtbot, vie
     with shown_next(qtbot, panel):
         panel.show_layer("dense_3")
     assert panel.about.text().endswith("It has no filters.")
+
+
+@pytest.mark.worker
+def test_it_says_what_is_waited_for_from_the_start_on(qtbot, view):
+    """A worker that starts TensorFlow says nothing for seconds."""
+    panel = view.panels[KEY]
+    with qtbot.waitSignal(panel.requests.loaded, timeout=PATIENCE_MS):
+        view.panels.open(KEY)
+        qtbot.waitUntil(lambda: panel.requests.is_open)
+        said = panel.wait.text()
+    assert said.startswith("Computing the feature maps")
+    assert "Feature maps" not in [label.text() for label in panel.findChildren(QLabel)], (
+        "tab has it"
+    )

@@ -90,7 +90,7 @@ def test_of_the_positions_that_come_meanwhile_only_the_newest_is_computed(bench,
 
 def test_the_altered_picture_is_shown(qtbot, bench, service, tmp_path):
     Image.new("RGB", (8, 8), "red").save(tmp_path / "input.png")
-    bench.sliders.sliders["blur"].setValue(3)
+    bench.sliders.sliders["blur"].set_strength(3)
     with qtbot.waitSignal(bench.live.pictured):
         asked(service)[1](dogs(0.5, tmp_path / "input.png"))
     assert bench.picture.image.width() == 8
@@ -98,7 +98,7 @@ def test_the_altered_picture_is_shown(qtbot, bench, service, tmp_path):
 
 
 def test_an_answer_for_another_picture_is_not_shown(qtbot, ready, bench, service):
-    bench.sliders.sliders["blur"].setValue(3)
+    bench.sliders.sliders["blur"].set_strength(3)
     _, late = asked(service)
     classify(qtbot, ready, service, "/x/other.jpg")
     request, answer = asked(service)
@@ -286,3 +286,35 @@ def test_a_slider_with_zero_in_the_middle_is_filled_from_there(bench):
         assert filled.width() > 60
         assert (filled.left() >= middle - 2) is is_right
     assert not bench.sliders.sliders["blur"].property("centered")
+
+
+def test_small_strengths_of_blur_have_most_of_the_slider(bench):
+    """At 8% nothing is left of a picture: what matters is below."""
+    slider = bench.sliders.sliders["blur"]
+    assert (slider.strength, bench.sliders.strengths) == (0.0, {})
+    positions = range(slider.minimum(), slider.maximum() + 1)
+    strengths = []
+    for position in positions:
+        slider.setValue(position)
+        strengths.append(slider.strength)
+        slider.set_strength(slider.strength)
+        assert abs(slider.strength - strengths[-1]) <= 0.1, "set as it was read"
+    assert strengths == sorted(strengths)
+    assert strengths[-1] == 20
+    assert sum(each <= 5 for each in strengths) >= len(strengths) / 2
+
+
+def test_what_a_killed_worker_left_is_computed_once_there_is_another(bench, service):
+    bench.sliders.sliders["noise"].setValue(4)
+    _, answer = asked(service)
+    error = ErrorParts(what="The worker was killed.", received="a log", fix="It restarts.")
+    answer(Failed(id=1, error=error))
+    assert bench.message.text() == "The worker was killed. It restarts."
+    service.state_changed.emit("starting")
+    assert is_quiet(service)
+    service.is_ready = True
+    service.state_changed.emit("ready")
+    asked(service)[1](dogs(0.5))
+    assert bench.message.isHidden()
+    service.state_changed.emit("ready")
+    assert is_quiet(service), "only what has failed is computed again"

@@ -60,6 +60,14 @@ def test_the_map_lies_on_the_whole_picture(service, bright_run, picture, method)
     assert (answer.check_png, answer.correlation) == ("", None)
 
 
+def test_the_last_convolution_is_taken_where_that_is_wanted(service, bright_run, picture):
+    """A network with one convolution has a choice, too: the convolution, or what follows it."""
+    last = service.done(Explain, model=bright_run, picture=picture, at_last=True)
+    named = service.done(Explain, model=bright_run, picture=picture, layer=last.layers[0])
+    assert (levels_of(last.heat_png) == levels_of(named.heat_png)).all()
+    assert len(last.layers) == 1
+
+
 def test_the_other_class_has_an_empty_map_and_a_note(service, bright_run, picture):
     answer = service.done(Explain, model=bright_run, picture=picture, class_name="dark")
     assert answer.class_name == "dark"

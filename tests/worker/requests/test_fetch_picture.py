@@ -49,7 +49,7 @@ def test_a_picture_is_written_whatever_its_address_ends_in(service, server, tmp_
 
 @pytest.mark.parametrize(
     ("data", "words"),
-    [(b"<!doctype html><html><body>a page</body></html>", "a web page, not an image"),
+    [(b"<!doctype html><html><body>a page</body></html>", "a web page (a failed"),
      (PNG[:-30], "PNG"), (b"", "0 bytes"), (None, "404")],
 )  # fmt: skip
 def test_what_is_no_picture_leaves_no_file(service, server, tmp_path, data, words):

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
-from workbench.gui.classify.bar_rows import ROW_PX
+from workbench.gui.classify.bar_rows import NUM_ROWS, ROW_PX
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
@@ -19,7 +27,13 @@ from workbench.gui.kit.working_dialog import InstallLink
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.log.scores import weights_words
 
-PICTURE_PX = 176
+PICTURE_PX, _LARGEST_PX = 176, 440
+"""Side of a picture's place, and of the large one where the view has room."""
+_AROUND_PX = 56
+"""What the card is higher than its picture."""
+_ANSWER_PX = 320
+"""Width that the answer keeps beside a large picture."""
+_GAP_PX = 16
 RADIUS_PX = 8
 
 
@@ -29,8 +43,7 @@ class _Canvas(QWidget):
         self._theme = theme
         self._is_pixelated = is_pixelated
         self.image = QImage()
-        self.setMinimumSize(QSize(PICTURE_PX, PICTURE_PX))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFixedSize(QSize(PICTURE_PX, PICTURE_PX))
         theme.changed.connect(self.update)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -82,6 +95,12 @@ class PictureFrame(QWidget):
         """The picture shown; null while empty."""
         return self._canvas.image
 
+    def set_side(self, px: int) -> None:
+        """How large the place is."""
+        if px != self.width():
+            self.setFixedWidth(px)
+            self._canvas.setFixedSize(QSize(px, px))
+
     def show_image(self, image: QImage, caption: str) -> None:
         """Shows a picture (null: an empty frame) and words below it."""
         self._canvas.image = image
@@ -90,13 +109,15 @@ class PictureFrame(QWidget):
 
 
 class ResultCard(QFrame):
-    """Shows one classified picture, or what can be done while there is none."""
+    """Shows one classified picture, or what can be done while there is none; as large as the view
+    has room, but for what images are picked from, which needs it.
+    """
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         theme = state.context.theme
         self.setProperty("role", "card")
-        self.setFixedHeight(PICTURE_PX + 56)
+        self.setMinimumHeight(PICTURE_PX + _AROUND_PX)
         self.entry: ClassifiedPicture | None = None
         self.picture = PictureFrame(theme, "Your picture")
         self.seen = PictureFrame(theme, "Model input", is_pixelated=True)
@@ -127,6 +148,9 @@ class ResultCard(QFrame):
         state.cleared.connect(self.show_hint)
         state.run_changed.connect(self._show_note)
         state.failed.connect(self._on_failed)
+        for changed in (state.picking_changed, state.listing_changed):
+            changed.connect(lambda _is_shown: self._make_room())
+        self._make_room()
 
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
@@ -147,7 +171,29 @@ class ResultCard(QFrame):
         )
         answer = column(*lines, spacing=4)
         frames = [column(frame, STRETCH) for frame in (self.picture, self.seen)]
-        row(*frames, (answer, 1), parent=self, margins=(16, 14, 16, 12), spacing=16)
+        row(*frames, (answer, 1), parent=self, margins=(_GAP_PX, 14, _GAP_PX, 12), spacing=_GAP_PX)
+
+    def _make_room(self) -> None:
+        """The room of a list that is shown is the list's."""
+        has_list = self._state.is_picking or self._state.is_listing
+        self.setMaximumHeight((PICTURE_PX if has_list else _LARGEST_PX) + _AROUND_PX)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        beside = 4 * _GAP_PX + self.seen.width() + _ANSWER_PX
+        side = min(self.height() - _AROUND_PX, self.width() - beside)
+        self.picture.set_side(max(PICTURE_PX, side))
+        self._show_whole_rows()
+
+    def _show_whole_rows(self) -> None:
+        """As many classes as there is room for, none of them cut."""
+        more = (self.height() - self.minimumHeight() + ROW_PX // 2) // ROW_PX
+        num_rows = max(NUM_ROWS, min(len(self.bars.scores), NUM_ROWS + more))
+        self.classes.setMaximumHeight(num_rows * ROW_PX)
+
+    def hasHeightForWidth(self) -> bool:
+        """Takes what room is left: a large picture must be able to become small again."""
+        return False
 
     def show_hint(self) -> None:
         """Nothing has been classified yet."""
@@ -207,6 +253,7 @@ class ResultCard(QFrame):
             self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.true_class)
+        self._show_whole_rows()
         self.classes.verticalScrollBar().setValue(0)
         self.show_outdated()
 

@@ -27,7 +27,7 @@ UNASKED = "Unfinished runs, and those of a cross-validation or sweep, are used w
 MIN_PX = 240
 MAX_PX = 460
 """As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
-STEADY_PX, STEADY_MIN_PX = 360, 160
+STEADY_PX, STEADY_MIN_PX = 520, 160
 """The width of a steady one whatever its words, and the least in a narrow window."""
 
 

@@ -159,6 +159,10 @@ class DataContentsPanel(QScrollArea):
         if len(bad) > _MAX_BAD_SHOWN:
             more = f"… and {count(len(bad) - _MAX_BAD_SHOWN)} more"
             box.column.addWidget(plain_label(more, role="dim"))
+        link = InstallLink()
+        link.installed.connect(self._state.rescan)
+        box.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        link.offer("\n".join(reason for _, reason in bad))
         return box
 
     def _show(self, *parts: Part) -> None:

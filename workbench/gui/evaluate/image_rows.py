@@ -140,6 +140,8 @@ class ScoredRows(GridRows):
             (edits.parts, _MOVED),
         )
         marks = (badge for where, badge in edited if content in where)
+        if content in edits.labels:  # its prediction was held against the class it had
+            return tuple(marks)
         return (*marks, _RIGHT if is_right else _WRONG)
 
     def words(self, row: int) -> str:

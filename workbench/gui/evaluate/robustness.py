@@ -184,7 +184,7 @@ class RobustnessPanel(TitledBox):
     def _fail(self, error: WorkbenchError) -> None:
         self._end()
         self._show()
-        self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
+        self._say(error.brief, role="bad")
 
     def _end(self) -> None:
         show_instead(self.start, self.cancel)

@@ -186,7 +186,7 @@ class ParamForm(QWidget):
         """Beside each heading, how many values under it are not the defaults."""
         for group, fold in self.sections.items():
             params = [param for param in self._params.values() if param.group == group]
-            changed = sum(self._values.get(param.key) != param.default for param in params)
+            changed = sum(not param.is_usual(self._values.get(param.key)) for param in params)
             fold.set_note(f"{changed} not default" if changed else "")
 
     def _rows(self, params: Sequence[Param]) -> QWidget:

@@ -64,7 +64,9 @@ class FindDataButton(TextButton):
 
     def _on_clicked(self) -> None:
         old = Path(self._old)
-        start = next((str(each) for each in old.parents if each.is_dir()), "")
+        self._run(lambda: _nearest_folder(old), lambda start: self._ask(old, start))
+
+    def _ask(self, old: Path, start: str) -> None:
         title = f"Where is “{old.name}” now?"
         if self._is_file:
             new = ask_file(self, title, "All files (*)", kind="data", start=start)
@@ -107,6 +109,11 @@ class FindDataButton(TextButton):
         self.setEnabled(True)
         self.said.emit("")
         show_error(self, error)
+
+
+def _nearest_folder(path: Path) -> str:
+    """The folder around a path that is still there; "" for none. It may be on a slow disk."""
+    return next((str(each) for each in path.parents if each.is_dir()), "")
 
 
 def use_in(document: ProjectDocument, old: str, new: str) -> None:

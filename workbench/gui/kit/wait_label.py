@@ -31,6 +31,11 @@ class WaitLabel(QLabel):
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self._refresh)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is being done."""
+        return self._tick.isActive()
+
     def wait_for(self, words: str) -> None:
         """Something is being done; the clock runs since the first such words."""
         if not self._tick.isActive():

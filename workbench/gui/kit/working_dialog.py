@@ -18,7 +18,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.layout import Part as LaidOut
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.parts import Part, part_to_install
+from workbench.parts import Part, part_needed, part_to_install
 from workbench.processes.installing import install
 
 T = TypeVar("T")
@@ -190,7 +190,7 @@ class InstallLink(TextButton):
 
     def offer(self, words: str) -> None:
         """Shows itself where the words name a part that can be installed here."""
-        self._part = part_to_install(words)
+        self._part = part_to_install(words) or part_needed(words)
         if self._part is not None:
             self.setText(f"Install {self._part.library}…")
         self.setVisible(self._part is not None)

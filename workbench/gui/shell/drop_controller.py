@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTemporaryDir, QUrl, 
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from workbench.client.background import Background
 from workbench.core.format import path_text
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
@@ -35,6 +36,9 @@ class DropController(QObject):
         source_dropped(object): Another data set (a Choice), while there is no project.
         data_chosen(): The project has another data set.
         said(str): Why a drop does nothing.
+
+    Attributes:
+        is_looking: It is not known yet what the files over the window are.
     """
 
     project_dropped = Signal(str)
@@ -60,13 +64,17 @@ class DropController(QObject):
         self._context = context
         self._window = window
         self.overlay = DropOverlay(context.theme, window)
-        self._drop: Drop | None = None  # what hangs over the window
+        self._drop: Drop | None = None  # what hangs over the window, once that is known
+        self._background = Background(self)
+        self._number = 0
+        self._is_dropped = self.is_looking = False
         self._links, self._num_links = QTemporaryDir(), 0
         self._web = WebPictures(window)
         self._web.ready.connect(self.pictures_dropped)
 
     def close(self) -> None:
         """Waits for what still reads."""
+        self._background.close()
         self._web.close()
 
     def enter(self, event: QDragEnterEvent) -> None:
@@ -75,30 +83,55 @@ class DropController(QObject):
         if not mime.hasUrls() and sort_web_drop(mime) is None:
             event.ignore()
             return
-        drop = self._drop = self._sort(mime)
-        self.overlay.say(drop.words, is_welcome=drop.is_welcome)
+        self._look(mime)
         event.acceptProposedAction()
 
     def leave(self) -> None:
         """The files are no longer over the window."""
+        self._number += 1
         self._drop = None
+        self._is_dropped = self.is_looking = False
         self.overlay.hide()
 
     def drop(self, event: QDropEvent) -> None:
-        """Does what was said."""
-        drop = self._drop or self._sort(event.mimeData())
-        self.leave()
+        """Does what was said, or what is going to be: once the files are looked at."""
+        if self._drop is None and not self.is_looking:
+            self._look(event.mimeData())
         event.acceptProposedAction()
+        drop, self._is_dropped = self._drop, True
+        if drop is None:
+            return
+        self.leave()
         if drop.kind == "web_image":  # its data is there until the event is over
             self._web.take_image(drop, event.mimeData())
         else:
             self.take(drop)
 
-    def _sort(self, mime: QMimeData) -> Drop:
+    def _look(self, mime: QMimeData) -> None:
+        """Finds out in a thread what files are: folders may be large, or on a slow disk."""
+        self.leave()
         paths = local_paths(mime)
         web = sort_web_drop(mime) if not paths else None
-        data_drop = getattr(self._current_view(), "data_drop", lambda: None)
-        return web or sort_drop(paths, data=data_drop())
+        if web is not None:
+            self._show(self._number, web)
+            return
+        number, self.is_looking = self._number, True
+        data = getattr(self._current_view(), "data_drop", lambda: None)()
+        self.overlay.say("Looking at the files…", is_welcome=True)
+        self._background.run(
+            lambda: sort_drop(paths, data=data),
+            lambda drop: self._show(number, drop),
+            lambda error: self._show(number, Drop("unknown", tuple(paths), error.what)),
+        )
+
+    def _show(self, number: int, drop: Drop) -> None:
+        if number != self._number:  # they have left, or others have come
+            return
+        self._drop, self.is_looking = drop, False
+        self.overlay.say(drop.words, is_welcome=drop.is_welcome)
+        if self._is_dropped:
+            self.leave()
+            self.take(drop)
 
     def take(self, drop: Drop) -> None:
         """Sends dropped paths to where they belong."""

@@ -25,6 +25,8 @@ class ViewStack(QStackedWidget):
         super().__init__()
         self._services = services
         self.built: dict[str, QWidget] = {}
+        self._between = QWidget()
+        self.addWidget(self._between)
         self.current_key = ""
 
     def view(self, key: str) -> QWidget:
@@ -37,7 +39,12 @@ class ViewStack(QStackedWidget):
         return self.built[key]
 
     def show_view(self, key: str) -> QWidget:
-        """Brings a view to the front."""
+        """Brings a view to the front; while it is built for the first time nothing is shown, rather
+        than the view before under the name of this one.
+        """
+        if key not in self.built and self.built:
+            self.setCurrentWidget(self._between)
+            self.window().repaint()  # now: building takes this thread
         widget = self.view(key)
         self.current_key = key
         self.setCurrentWidget(widget)

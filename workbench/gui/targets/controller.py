@@ -136,7 +136,7 @@ class TargetController(QObject):
             self._say_of_hosts(words_of(result))
 
         def on_failed(error: WorkbenchError) -> None:
-            words = " ".join(filter(None, (error.what, error.fix)))
+            words = error.brief
             self._say_of_hosts(words, is_bad=True)
 
         self._background.run(work, on_done, on_failed)

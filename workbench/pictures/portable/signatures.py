@@ -36,11 +36,11 @@ UNSUPPORTED: dict[str, str] = {
     "HEIC": "a HEIC photo, whose decoder (pillow-heif) is not installed",
     "JXL": "a JPEG XL image, which needs a decoder that is not part of Workbench",
     "EPS": "a PostScript drawing, which has no pixels",
-    "PDF": "a PDF document, not an image",
-    "ZIP": "an archive, not an image",
-    "HTML": "a web page, not an image (a failed download leaves such files)",
-    "APPLE_DOUBLE": "a Mac side file (its name begins with ._), not an image",
-    "TEXT": "text, not an image",
+    "PDF": "a PDF document",
+    "ZIP": "an archive",
+    "HTML": "a web page (a failed download leaves such files)",
+    "APPLE_DOUBLE": "a Mac side file (its name begins with ._)",
+    "TEXT": "text",
     "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
 """Contents that are recognized in order to be rejected with a reason."""

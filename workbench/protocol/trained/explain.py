@@ -20,6 +20,7 @@ class Explain(Request, frozen=True, kw_only=True, tag="explain"):
         class_name: The class in question; "" for the most probable one.
         method: "gradcam" shows gradients where the network has no convolution.
         layer: Name of the layer that Grad-CAM looks at; "" to choose it.
+        at_last: Grad-CAM looks at what the last convolution gives, the same for each image.
         with_overlay: Also write the image with the map over it.
         with_check: Also make the map that the method gives with random weights.
     """
@@ -29,6 +30,7 @@ class Explain(Request, frozen=True, kw_only=True, tag="explain"):
     class_name: str = ""
     method: Method = "gradcam"
     layer: str = ""
+    at_last: bool = False
     with_overlay: bool = False
     with_check: bool = False
 

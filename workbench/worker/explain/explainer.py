@@ -123,6 +123,13 @@ class Explainer:
         heat = np.stack([one for one, _ in choices])
         return Explanation(heat, "gradcam", tuple(self._names(at) for _, at in choices))
 
+    @property
+    def last_layers(self) -> tuple[str, ...]:
+        """Names of the layers that hold what the last convolution gives, one for each way to the
+        scores; none without a convolution.
+        """
+        return self._names(self.places.last)
+
     def _tried(self) -> tuple[str, ...]:
         """The passages that Grad-CAM is tried at, in the order of the graph."""
         by_size: dict[tuple[int, ...], list[str]] = {}

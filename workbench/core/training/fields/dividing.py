@@ -25,6 +25,7 @@ class DividingFields:
         "place of an image in the list of all.",
         title="Split",
         choices=("order", "content"),
+        of_new="content",
         titles={"order": "by order", "content": "by content"},
         is_advanced=True,
     )
@@ -53,10 +54,11 @@ class DividingFields:
         IntParam,
         None,
         "Random seed of the split alone, so that other weights can be trained on the same "
-        "split. Automatic: the seed of the training.",
+        "split. As Seed: it has the seed of the training.",
         title="Seed of the split",
         minimum=0,
         maximum=2**31 - 1,
+        none_text="as Seed",
         is_advanced=True,
     )
     folds: int | None = setting(

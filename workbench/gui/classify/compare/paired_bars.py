@@ -15,6 +15,7 @@ from workbench.gui.kit.theme import Theme
 GAP_PX = 16
 _FIGURE_PX = 68
 ABSENT = "no class"  # of this network
+_DUE = ""
 
 
 class PairedBars(BarRows):
@@ -23,11 +24,21 @@ class PairedBars(BarRows):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, 520, least_px=360)
         self.rows: list[PairedScore] = []
+        self._absent = (ABSENT, ABSENT)
 
-    def set_rows(self, rows: Sequence[PairedScore]) -> None:
-        """Shows these rows."""
+    def set_rows(
+        self, rows: Sequence[PairedScore], *, is_due: tuple[bool, bool] = (False, False)
+    ) -> None:
+        """Shows these rows; of a network whose answer is still due nothing is said yet."""
         self.rows = list(rows)
-        words = [f"{row.name}: {_figure(row.first)}, {_figure(row.second)}" for row in rows]
+        first, second = self._absent = (
+            _DUE if is_due[0] else ABSENT,
+            _DUE if is_due[1] else ABSENT,
+        )
+        words = [
+            f"{row.name}: {_figure(row.first, first)}, {_figure(row.second, second)}"
+            for row in rows
+        ]
         self.setAccessibleName("; ".join(words[:NUM_ROWS]))
         self.setToolTip(plain_tip("\n".join(words[:NUM_ROWS])))
         self._make_room(max(1, len(self.rows)))
@@ -50,10 +61,11 @@ class PairedBars(BarRows):
             row = self.rows[number]
             painter.setFont(self._theme.font(13))
             self._paint_name(painter, number, NAME_PX - GAP_PX, row.name)
-            for place, value, most in zip(
-                self.halves(), (row.first, row.second), best, strict=True
+            for place, value, most, absent in zip(
+                self.halves(), (row.first, row.second), best, self._absent, strict=True
             ):
-                self._paint_half(painter, number, place, value, is_best=value == most)
+                words, is_best = _figure(value, absent), value == most
+                self._paint_half(painter, number, place, value, words, is_best=is_best)
 
     def _paint_half(
         self,
@@ -61,16 +73,17 @@ class PairedBars(BarRows):
         row: int,
         place: tuple[float, float],
         value: float | None,
+        words: str,
         *,
         is_best: bool,
     ) -> None:
         colors, (left, width) = self._theme.colors, place
         painter.setFont(self._theme.font(13, weight=600 if is_best else 400, tabular=True))
         painter.setPen(QColor(colors.dim if value is None else colors.text))
-        self._paint_figure(painter, row, left + width, _figure(value))
+        self._paint_figure(painter, row, left + width, words)
         if value is not None:
             self._paint_bar(painter, row, left, width - _FIGURE_PX, value, is_best=is_best)
 
 
-def _figure(value: float | None) -> str:
-    return ABSENT if value is None else share(value)
+def _figure(value: float | None, absent: str) -> str:
+    return absent if value is None else share(value)

@@ -146,7 +146,7 @@ class ComparisonPanel(QFrame):
         self._show_side(0, self._state.title, answer_words(first) if first else "…")
         self._show_side(1, self._title(), answer_words(answer) if answer else "…")
         scores = [each.scores if each is not None else [] for each in (first, answer)]
-        self.bars.set_rows(paired(*scores))
+        self.bars.set_rows(paired(*scores), is_due=(first is None, answer is None))
         self.classes.setFixedHeight(ROW_PX * max(1, min(NUM_ROWS, len(self.bars.rows))))
         # Above its bars, beside which there may be a scroll bar.
         bar_px = self.classes.verticalScrollBar().sizeHint().width() + GAP_PX
@@ -180,4 +180,4 @@ class ComparisonPanel(QFrame):
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.sides[1].answer.set_full_text("No prediction")
-        self.status.say(" ".join(str(error).split()), is_bad=True)
+        self.status.say(error.brief, is_bad=True)

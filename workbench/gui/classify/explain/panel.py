@@ -16,13 +16,13 @@ from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.explain.figure import Layer, MapFigure
 from workbench.gui.classify.explain.maps import ShownMap, load_maps
-from workbench.gui.classify.explain.words import METHODS, facts_of, layer_words
+from workbench.gui.classify.explain.words import AT_LAST, METHODS, facts_of, layer_words
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Stretch, column, row
 from workbench.gui.kit.wait_label import WaitLabel
@@ -35,11 +35,12 @@ _LEAST_PX = 270
 _PERCENT = 100
 
 
-class ExplanationPanel(TitledBox):
+class ExplanationPanel(Box):
     """Method, class, the picture with the map over it, and the check with random weights."""
 
     def __init__(self, state: ClassifyState) -> None:
-        super().__init__("Explanation")
+        super().__init__("card", 16, 8)
+        self.setAccessibleName("Explanation")
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
@@ -152,10 +153,15 @@ class ExplanationPanel(TitledBox):
                 model=str(run),
                 picture=entry.answer.file,
                 class_name=str(self.class_box.currentData()),
-                method=self.method.currentData(),
+                method="gradcam" if self._is_at_last else self.method.currentData(),
+                at_last=self._is_at_last,
                 with_check=with_check,
             )
         )
+
+    @property
+    def _is_at_last(self) -> bool:
+        return bool(self.method.currentData() == AT_LAST)
 
     def _show_class(self, name: str) -> None:
         self.class_box.setToolTip(plain_tip(f"Class to explain: {name}"))
@@ -183,7 +189,7 @@ class ExplanationPanel(TitledBox):
             layers.append(Layer(shown.check, "Random weights"))
         self.figure.set_layers(tuple(layers), f"Heat map: {words}")
         self.wait.say(words)
-        self.wait.setToolTip(plain_tip(layer_words(answer)))
+        self.wait.setToolTip(plain_tip(layer_words(answer, is_fixed=self._is_at_last)))
         notes = [answer.note] if answer.note else []
         if is_checked:
             notes.append(comparison_words(answer.correlation))
@@ -193,7 +199,7 @@ class ExplanationPanel(TitledBox):
         self.menu_button.setEnabled(True)
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.wait.say(str(error), is_bad=True)
+        self.wait.say(error.brief, is_bad=True)
 
     def _writer(self, path: Path) -> Callable[[], None]:
         return figure_file(path, self.figure, self.figure.accessibleName(), self._table)

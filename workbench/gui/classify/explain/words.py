@@ -5,8 +5,12 @@ from __future__ import annotations
 from workbench.core.format import duration, share
 from workbench.protocol.trained.explain import Explained, Method
 
-METHODS: tuple[tuple[Method, str, str], ...] = (
+AT_LAST = "gradcam_last"
+"""Grad-CAM at the same layer for each picture, so that maps can be compared."""
+
+METHODS: tuple[tuple[str, str, str], ...] = (
     ("gradcam", "Grad-CAM", "Where convolutions find evidence for the class"),
+    (AT_LAST, "Grad-CAM (last)", "The same at the last convolution, for each picture"),
     ("gradients", "Gradients", "The pixels that would change the score of the class most"),
     ("occlusion", "Occlusion", "How far the probability falls where a patch covers the picture"),
 )
@@ -26,10 +30,12 @@ def facts_of(answer: Explained) -> str:
     return f"{title_of(answer.method)}{where} for {name}, {took}"
 
 
-def layer_words(answer: Explained) -> str:
+def layer_words(answer: Explained, *, is_fixed: bool) -> str:
     """Why it is these layers; "" for methods without layers."""
     if answer.method != "gradcam":
         return ""
+    if is_fixed:
+        return "The last convolution, the same for each picture."
     return (
         "Tried at up to eight layers; shown is the map that counts most for this answer. Another "
         "picture, class or run may have another layer."

@@ -22,7 +22,7 @@ from workbench.gui.classify.when_seen import WhenSeen
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton
 from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.kit.buttons import SegmentedSwitch
-from workbench.gui.kit.cards import TitledBox
+from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
@@ -39,11 +39,12 @@ _RANGES = (
 )
 
 
-class FeatureMapsPanel(TitledBox):
+class FeatureMapsPanel(Box):
     """The layers of the network, and the channels of the chosen one as tiles."""
 
     def __init__(self, state: ClassifyState) -> None:
-        super().__init__("Feature maps")
+        super().__init__("card", 16, 8)
+        self.setAccessibleName("Feature maps")
         self._state = state
         self._picture = ""
         self._layer = ""
@@ -193,6 +194,7 @@ class FeatureMapsPanel(TitledBox):
         run = self._state.run
         if run is None:
             return
+        self._on_waiting("Computing the feature maps")
         self.requests.ask(
             ShowLayer(
                 id=0,
@@ -260,7 +262,7 @@ class FeatureMapsPanel(TitledBox):
         self.input_channel.blockSignals(was_blocked)
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._say(str(error), is_bad=True)
+        self._say(error.brief, is_bad=True)
         self._follow()
 
     def _on_waiting(self, words: str) -> None:

@@ -7,7 +7,7 @@ from workbench.protocol.trained.feature_maps import Channel, LayerShown, Order, 
 from workbench.runs.log.scores import weights_words
 
 WHATS: tuple[tuple[What, str, str], ...] = (
-    ("maps", "Feature maps", "What the layer gives for the picture, a tile for each channel"),
+    ("maps", "Maps", "What the layer gives for the picture, a tile for each channel"),
     ("filters", "Filters", "The weights of the layer's kernel, a tile for each filter"),
 )
 """Key, title and tooltip of what can be shown."""

@@ -143,7 +143,9 @@ def done_words(done: ManyClassified) -> str:
         words += f", {count(done.num_earlier)} of them before"
     if done.num_bad:
         words += f"; {plural(done.num_bad, 'image')} could not be read"
-    return " ".join(filter(None, (f"{words}.", agreement_words(done.agreement), *done.reading)))
+    return " ".join(
+        filter(None, (f"{words}.", agreement_words(done.agreement), *done.reading, done.blind))
+    )
 
 
 def agreement_words(agreement: Agreement | None) -> str:

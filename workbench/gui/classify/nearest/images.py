@@ -136,7 +136,7 @@ class NearestImagesView(QWidget):
         self.cancel.hide()
         self.compute.setVisible(self._computed_of is not None)
         self._computed_of = None
-        self.wait.say(" ".join(filter(None, (error.what, error.fix))), is_bad=True)
+        self.wait.say(error.brief, is_bad=True)
 
     # what they are found by ----------------------------------------------------------------
 

@@ -46,6 +46,7 @@ class WhatIfBench(QWidget):
         theme = state.context.theme
         self._state = state
         self._entry: ClassifiedPicture | None = None
+        self._has_failed = False
         self._when_seen = WhenSeen(self)
         self.live = LiveScores(state, self)
         self.picture = PictureFrame(theme, "Altered model input", is_pixelated=True)
@@ -83,6 +84,7 @@ class WhatIfBench(QWidget):
         self.live.pictured.connect(self._show_picture)
         self.live.failed.connect(self._show_error)
         self._state.run_changed.connect(self._start_again)
+        self._state.context.service.state_changed.connect(lambda _words: self._on_service())
 
     # what is altered -----------------------------------------------------------------------
 
@@ -120,7 +122,13 @@ class WhatIfBench(QWidget):
             self._say(_LOADING)
         self._request()
 
+    def _on_service(self) -> None:
+        """A worker that has died was started again by a request of another panel."""
+        if self._has_failed and self._state.context.service.is_ready:
+            self._start_again()
+
     def _request(self) -> None:
+        self._has_failed = False
         self.save.setEnabled(bool(self.sliders.strengths) and self._entry is not None)
         self._when_seen.do(self._ask)  # a hidden bench loads no model
 
@@ -149,9 +157,10 @@ class WhatIfBench(QWidget):
             self.picture.show_image(image, strength_words(self.sliders.strengths) or "Unaltered")
 
     def _show_error(self, error: WorkbenchError) -> None:
+        self._has_failed = True
         self.label.setText("")
         self.bars.set_scores([])
-        self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
+        self._say(error.brief, role="bad")
 
     def _say(self, words: str, *, role: str = "dim") -> None:
         self.message.setText(words)

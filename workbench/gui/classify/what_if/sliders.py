@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, Qt, Signal
@@ -13,22 +14,41 @@ from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.theme import Theme
 
 _LEAST_PX, _WORDS_PX, _FILLED_PX = 60, 44, 4
+_FINE_STEPS = 100
 
 
 class _Slider(QSlider):
-    """A whole number of an alteration's unit; a double click makes it neutral."""
+    """A whole number of an alteration's unit, or of steps whose square it is where small strengths
+    differ most; a double click makes it neutral.
+    """
 
     def __init__(self, spec: AlterationSpec, theme: Theme) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._theme = theme
-        self._neutral = spec.neutral
-        self.setRange(spec.least, spec.greatest)
-        self.setValue(spec.neutral)
+        self._spec = spec
+        self._neutral = 0 if spec.is_fine else spec.neutral
+        self.setRange(*((0, _FINE_STEPS) if spec.is_fine else (spec.least, spec.greatest)))
+        self.setValue(self._neutral)
         self.setProperty("centered", spec.least < spec.neutral)
         self.setMinimumWidth(_LEAST_PX)
-        self.setPageStep(max(1, (spec.greatest - spec.least) // 10))
+        self.setPageStep(max(1, (self.maximum() - self.minimum()) // 10))
         self.setAccessibleName(spec.title)
         self.setToolTip(plain_tip(f"{spec.meaning}\nDouble-click to reset."))
+
+    @property
+    def strength(self) -> float:
+        """In the alteration's unit."""
+        if not self._spec.is_fine:
+            return float(self.value())
+        room = self._spec.greatest - self._spec.neutral
+        return round(self._spec.neutral + room * (self.value() / _FINE_STEPS) ** 2, 1)
+
+    def set_strength(self, strength: float) -> None:
+        """Moves to this strength, or the nearest that there is."""
+        if self._spec.is_fine:
+            room = self._spec.greatest - self._spec.neutral
+            strength = _FINE_STEPS * math.sqrt(max(0.0, strength - self._spec.neutral) / room)
+        self.setValue(round(strength))
 
     def filled(self) -> QRect:
         """What is drawn as filled: from the neutral value to the handle."""
@@ -90,16 +110,16 @@ class AlterationSliders(QWidget):
     def strengths(self) -> dict[str, float]:
         """Those that change something, in the order in which they are applied."""
         return {
-            key: float(slider.value())
+            key: slider.strength
             for key, slider in self.sliders.items()
-            if slider.value() != self._specs[key].neutral
+            if slider.strength != self._specs[key].neutral
         }
 
     def set_strengths(self, strengths: Mapping[str, float]) -> None:
         """Moves all sliders at once; those that are not named become neutral."""
         for key, slider in self.sliders.items():
             slider.blockSignals(True)
-            slider.setValue(round(strengths.get(key, self._specs[key].neutral)))
+            slider.set_strength(strengths.get(key, self._specs[key].neutral))
             slider.blockSignals(False)
         self._on_moved()
 
@@ -109,4 +129,4 @@ class AlterationSliders(QWidget):
 
     def _show_words(self) -> None:
         for key, spec in self._specs.items():
-            self.words[key].setText(spec.words(self.sliders[key].value()))
+            self.words[key].setText(spec.words(self.sliders[key].strength))

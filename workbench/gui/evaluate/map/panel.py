@@ -281,7 +281,7 @@ class MapPanel(Box):
         self.status.setVisible(bool(words))
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self._say(" ".join(filter(None, (error.what, error.fix))), role="bad")
+        self._say(error.brief, role="bad")
 
     def _set_busy(self, *, is_busy: bool) -> None:
         if is_busy:

@@ -45,7 +45,10 @@ def explain(job: Job, request: Explain) -> AnyAnswer:
     probabilities = runner.predict(fitted[None])[0]
     number = int(probabilities.argmax()) if wanted is None else wanted
     mapper = _Mapper(job, runner, request.method, fitted, number)
-    found = mapper.explained((request.layer,) if request.layer else ())
+    layers: tuple[str, ...] = (request.layer,) if request.layer else ()
+    if request.at_last:
+        layers = explainer_of(runner).last_layers
+    found = mapper.explained(layers)
     milliseconds = 1000 * (time.perf_counter() - started)
     at = found.layers[0] if found.method == "gradcam" else ()
     check = mapper.with_random_weights(at) if request.with_check else None
