@@ -42,7 +42,12 @@ def main() -> int:
                     break
             flaws[f"{view} {is_running}"] = found
         train = window.top.train
+        staged.show("design")
+        window.top.show_state(is_running=False, reason="")
+        QTest.qWait(_PAUSE_MS)
         found = {
+            "target": window.top.target.shown_text(),
+            "has_minimap": window.design().canvas.overlays.minimap.isVisible(),
             "screen": window.screen().availableSize().toTuple(),
             "window": window.size().toTuple(),
             "train": train.mapTo(window, train.rect().bottomRight()).toTuple(),

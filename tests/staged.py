@@ -119,7 +119,7 @@ class Staged:
         for key in ("connect", "preflight", "agreement"):
             yield key, lambda key=key: self._asked(key)
         context, actions = window.context, window.menus.listed()
-        yield "settings", lambda: _shown(SettingsDialog(context, window))
+        yield "settings", lambda: _shown(SettingsDialog(context, context.settings.settings, window))
         yield "shortcuts", lambda: _shown(ShortcutsSheet(groups_of(actions), window))
         yield "about", lambda: _shown(AboutDialog(window))
         yield "help", self._help

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.assets import help_path, resource_path
 from workbench.backbones import all_backbones
@@ -54,11 +54,27 @@ _PLACES = {
 }
 
 
-def found_pages(words: Sequence[str], layers: Registry[LayerSpec]) -> list[tuple[str, str]]:
-    """Key and title of the pages that contain all words, those with one in the title first."""
+def page_texts(layers: Registry[LayerSpec]) -> dict[str, str]:
+    """The words of all pages, in which is searched, by key."""
+    return {key: page_markdown(key, layers).casefold() for key in _titles(layers)}
+
+
+def _titles(layers: Registry[LayerSpec]) -> dict[str, str]:
+    return dict(GENERAL_PAGES) | {spec.key: spec.title for spec in layers.values()}
+
+
+def found_pages(
+    words: Sequence[str], layers: Registry[LayerSpec], texts: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
+    """Key and title of the pages that contain all words, those with one in the title first.
+
+    Args:
+        words: Searched for as they are written, whatever their case.
+        layers: Each has a page.
+        texts: `page_texts`, where it is searched more than once.
+    """
     wanted = [word.casefold() for word in words]
-    titles = dict(GENERAL_PAGES) | {spec.key: spec.title for spec in layers.values()}
-    texts = {key: page_markdown(key, layers).casefold() for key in titles}
+    titles, texts = _titles(layers), page_texts(layers) if texts is None else texts
     found = [(key, title) for key, title in titles.items() if all(w in texts[key] for w in wanted)]
     return sorted(found, key=lambda page: not any(word in page[1].casefold() for word in wanted))
 

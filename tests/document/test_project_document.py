@@ -11,6 +11,7 @@ from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.core.projects.robustness import RobustnessTest
+from workbench.document.project_document import ProjectDocument
 from workbench.errors import (
     GraphError,
     InputError,
@@ -20,6 +21,7 @@ from workbench.errors import (
     UnconfirmedSaveError,
     UsageError,
 )
+from workbench.layers import all_layers
 from workbench.templates import find_template
 
 
@@ -501,3 +503,46 @@ def test_a_change_of_a_layer_that_is_of_another_type_by_now_is_refused(document)
     with pytest.raises(ParamError):
         document.apply_change(Change(layers={node: {"activation": "relu"}}), "Apply")
     assert document.project == before
+
+
+def tops(document, ids):
+    return [document.positions[key][1] for key in ids]
+
+
+@pytest.mark.parametrize("how", ["move", "detach", "bypass"])
+def test_a_layer_that_leaves_its_chain_leaves_no_gap(document, how):
+    ids = chain(document, "input", "conv2d", "dropout", "flatten", "dense")
+    first, conv, taken, *behind = ids
+    before = dict(document.positions)
+    if how == "move":
+        document.move_onto(taken, Edge(first, conv), before[conv])
+        assert document.graph.edges_from(taken)[0].target == conv
+        column = [first, taken, conv, *behind]
+        usual = chain_tops("input", "dropout", "conv2d", "flatten", "dense")
+    elif how == "detach":
+        document.detach(taken)
+        column, usual = [first, conv, *behind], chain_tops("input", "conv2d", "flatten", "dense")
+    else:
+        document.bypass(taken)
+        column, usual = [first, conv, *behind], chain_tops("input", "conv2d", "flatten", "dense")
+    assert tops(document, column) == usual
+    document.undo_stack.undo()
+    assert document.positions == before
+
+
+def chain_tops(*kinds):
+    document = ProjectDocument(all_layers())
+    return tops(document, chain(document, *kinds))
+
+
+def test_what_another_branch_feeds_stays_below_it(document):
+    first, conv, dropout = chain(document, "input", "conv2d", "dropout")
+    long = [first]
+    for _ in range(4):
+        long.append(document.add_node("conv2d", after=long[-1]))
+    add = document.add_node("add", after=dropout)
+    document.connect(long[-1], add)
+    document.arrange()
+    document.bypass(dropout)
+    assert document.graph.sources(add) == (conv, long[-1])
+    assert document.positions[add][1] > document.positions[long[-1]][1]

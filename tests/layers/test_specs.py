@@ -153,6 +153,7 @@ def _shape_or_problem(spec, values, inputs):
         ),
         ("conv2d", {"filters": 1, "strides": (2, 2), "groups": 1}, "1 filter · 3×3 · stride 2×2"),
         ("conv2d", {"use_bias": False, "kernel_l2": 0.01}, "32 filters · 3×3 · no bias · L2 0.01"),
+        ("input", {"shape": (28, 28, 1)}, "28 × 28 × 1"),
         ("dense", {"units": 10, "activation": "softmax"}, "10 units · softmax"),
         ("dropout", {"rate": 0.25}, "25%"),
         ("max_pooling2d", {}, "2×2"),

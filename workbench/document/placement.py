@@ -162,6 +162,33 @@ def make_room(
     return moved
 
 
+def without_gap(
+    graph: Graph, positions: Positions, sizes: Mapping[str, Size], node_id: str
+) -> dict[str, Position]:
+    """Moves what a node has fed up, all by the same way, into the place that it leaves.
+
+    Args:
+        graph: The node is in its chain.
+        positions: Of all nodes.
+        sizes: Of their cards.
+        node_id: The node that is taken out of its chain, which is closed.
+    """
+    moved, after = dict(positions), graph.descendants(node_id)
+    feeding = [s for s in graph.sources(node_id) if s in positions]
+    room = [height(sizes, node_id) + GAP]
+    for key in after:
+        for source in graph.sources(key):
+            for stays in feeding if source == node_id else (source,):
+                if stays not in after:
+                    bottom = positions[stays][1] + height(sizes, stays) + GAP
+                    room.append(positions[key][1] - bottom)
+    shift = min(room) if feeding else 0.0
+    for key in after if shift > 0 else ():
+        x, y = positions[key]
+        moved[key] = (x, y - shift)
+    return moved
+
+
 def between(
     graph: Graph, positions: Positions, sizes: Mapping[str, Size], node_id: str
 ) -> Position:

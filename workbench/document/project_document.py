@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,11 +110,12 @@ class ProjectDocument(AugmentedProject):
         """Takes a layer, or a folded group, out of its chain, which is closed; its card is put
         beside.
         """
-        graph = rewiring.bypassed(self.graph, self._layers_of([shown_id]))
+        ids = self._layers_of([shown_id])
+        graph = rewiring.bypassed(self.graph, ids)
         x, y = self.shown_positions[shown_id]
         wanted = x + NODE_WIDTH + COLUMN_GAP, y
         place = placement.free_place(self.blocks.places, self.blocks.sizes, shown_id, wanted)
-        places = self.blocks.moved({shown_id: place}, self.positions)
+        places = self.blocks.moved({shown_id: place}, self._without_gap(ids))
         state = with_places(self._state, places)
         self._push(f"Detach {self._name(shown_id)}", replace(state, graph=graph))
 
@@ -122,7 +123,19 @@ class ProjectDocument(AugmentedProject):
         """Removes a card and connects what fed it with all that it fed."""
         ids = self._layers_of([shown_id])
         graph = rewiring.bypassed(self.graph, ids).without_nodes(ids)
-        self._push_graph(f"Bypass {self._name(shown_id)}", graph)
+        closed = self._without_gap(ids)
+        places = {key: closed[key] for key in graph.nodes}
+        state = with_places(self._state, places)
+        self._push(f"Bypass {self._name(shown_id)}", replace(state, graph=graph))
+
+    def _without_gap(self, ids: Sequence[str]) -> dict[str, Position]:
+        """Where all layers are once the chain of one is closed without it; a group leaves its
+        place as it is.
+        """
+        if len(ids) != 1:
+            return dict(self.positions)
+        sizes = node_sizes(self.graph, self.layers)
+        return placement.without_gap(self.graph, self.positions, sizes, ids[0])
 
     def move_onto(self, shown_id: str, edge: Edge, position: Position) -> None:
         """Moves a card from its chain, which is closed, into an edge; what is below makes room.
@@ -135,8 +148,12 @@ class ProjectDocument(AugmentedProject):
         graph = rewiring.moved_onto(self.graph, ids, ends, real, self.layers)
         names = f"{self._name(edge.source)} and {self._name(edge.target)}"
         text = f"Move {self._name(shown_id)} between {names}"
-        kept = {key: place for key, place in self.positions.items() if key not in ids}
-        places = kept if ids == [shown_id] else dict(self.positions)
+        places = self._without_gap(ids)
+        if ids == [shown_id]:
+            del places[shown_id]
+        x, y = position  # in the place of the edge, which may have moved up
+        above = places.get(edge.source, (0.0, 0.0))[1]
+        position = x, y + above - self.positions.get(edge.source, (0.0, above))[1]
         sizes = node_sizes(graph, self.layers)
         places = self._placed(graph, places, sizes, shown_id, wanted=position)
         self._push(text, with_places(replace(self._state, graph=graph), places))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.core.format import shape_text
 from workbench.core.params import Params, SizeParam
 from workbench.core.specs import LayerSpec, Role, Shape
 from workbench.core.specs.onnx import OnnxLayer, OnnxValue
-from workbench.layers._common import size_text
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -41,7 +41,7 @@ SPEC = LayerSpec(
         ),
     ),
     infer_shape=_infer_shape,
-    describe=lambda params: size_text(params["shape"]),
+    describe=lambda params: shape_text(params["shape"]),
     min_inputs=0,
     max_inputs=0,
     keras_arguments=_keras_arguments,

@@ -17,12 +17,14 @@ class SettingSpec(Generic[T]):
     Attributes:
         param: Its key in `settings.json`, title, default, bounds and help.
         order: Its place in the dialog: lower is higher up.
-        note: A sentence at the end of the dialog, e.g. when a change counts; "" for none.
+        note: A sentence below it, e.g. what it costs; "" for none.
+        needs_restart: A window takes it when it starts.
     """
 
     param: Param
     order: int
     note: str = ""
+    needs_restart: bool = False
 
     @property
     def key(self) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QStatusTipEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QStatusTipEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QListWidget
 
 from tests.gui.design.hand import Hand
 from workbench.backbones import all_backbones
 from workbench.gui.design.canvas.gesture import LAYER_MIME
+from workbench.gui.help.viewer import HelpViewer
+from workbench.templates import find_template
 
 
 @pytest.fixture
@@ -46,6 +49,37 @@ def test_the_palette_begins_with_what_most_networks_have(design):
     assert shown(panel).count("Dense") == 1
     panel.search.setText("")
     assert shown(panel).count("Dense") == 2
+
+
+def test_all_lists_of_layers_have_one_kind_of_icon_which_a_selection_leaves_as_it_is(
+    design, context, qtbot
+):
+    size, modes = QSize(18, 18), (QIcon.Mode.Normal, QIcon.Mode.Selected)
+    palette = design.panels["palette"]
+    palette.search.setText("dense")
+    design.canvas.search.open_at(QPoint(0, 0))
+    QTest.keyClicks(design.canvas.search.findChild(QLineEdit), "dense")
+    viewer = HelpViewer(context.layers, context.theme)
+    qtbot.addWidget(viewer)
+    shown = []
+    for widget in (palette.list, design.canvas.search.findChild(QListWidget), viewer.list):
+        (item,) = widget.findItems("Dense", Qt.MatchFlag.MatchExactly)[-1:]
+        shown += [item.icon().pixmap(size, 2.0, mode).toImage() for mode in modes]
+    assert all(image == shown[0] for image in shown)
+    assert shown[0].pixelColor(18, 3) == QColor(context.theme.category_color("core"))
+
+
+def test_an_input_size_without_channels_gets_those_of_the_data_set(design, context, qtbot):
+    context.document.new(find_template("fashion_convnet").project)
+    design.canvas.select([find(design, "input")])
+    form = design.panels["inspector"].form
+    with qtbot.waitSignal(form.value_changed) as changed:
+        line = form.editor_widget("shape").findChild(QLineEdit) or form.editor_widget("shape")
+        line.setFocus()
+        line.selectAll()
+        QTest.keyClicks(line, "192")
+        QTest.keyClick(line, Qt.Key.Key_Return)
+    assert changed.args == ["shape", (192, 192, 1)]
 
 
 @pytest.mark.parametrize(

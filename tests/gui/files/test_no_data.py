@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QPushButton
 
 from tests.small_projects import project_to_download, project_without_folder, unbundled
 from workbench.backbones import weights_file
@@ -152,6 +152,44 @@ def test_each_card_says_in_what_its_recipe_differs(window):
                 template.differs
             )
     assert "chosen on the test images" in cards["CIFAR-10 convnet"]
+    labels = " ".join(label.text() for label in page.findChildren(QLabel))
+    assert "Differs from the publication" not in labels, "it is in the tooltip of the card"
+    (card,) = [card for card in page.cards() if card.accessibleName() == "CIFAR-10 convnet"]
+    assert "chosen on the test images" in card.toolTip()
+
+
+def test_recent_work_is_above_the_cards_for_who_returns(window, tmp_path):
+    page = window.show_view("welcome")
+    assert not page.recent.isVisible()
+    for number in range(6):
+        window.state.add_recent(str(tmp_path / f"a project with a name of many words {number}"))
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert page.recent.isVisible()
+    first = min(card.mapTo(page, QPoint()).y() for card in page.cards())
+    links = [each for each in page.recent.findChildren(QPushButton) if each.isVisible()]
+    assert len([link for link in links if "many words" in link.text()]) == 6
+    assert all(link.mapTo(page, link.rect().bottomLeft()).y() < first for link in links)
+    last = max(card.mapTo(page, card.rect().bottomLeft()).y() for card in page.cards())
+    assert last < page.height()
+
+
+def test_a_click_is_seen_before_the_view_is_loaded(window, monkeypatch):
+    """Loading the code of a view takes seconds on a slow computer."""
+    page = window.show_view("welcome")
+    seen = []
+    show = window.views.show_view
+    monkeypatch.setattr(
+        window.views,
+        "show_view",
+        lambda key: [
+            seen.extend(label.text() for label in page.findChildren(QLabel)),
+            show(key),
+        ][1],
+    )
+    page.cards()[0].clicked.emit()
+    assert "Opening Fashion-MNIST convnet…" in seen
+    assert "Fashion-MNIST convnet" in [label.text() for label in page.findChildren(QLabel)]
 
 
 def test_a_download_without_a_connection_is_a_problem_with_a_button(window, monkeypatch, qtbot):

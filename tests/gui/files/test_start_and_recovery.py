@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from tests.class_folders import write_plain
@@ -95,8 +97,9 @@ def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
     flow = RecoveryController(window.context.document, recovery, window)
     dialog = flow.offer()
     assert "4 edits not saved" in dialog.list.item(0).text()
+    assert dialog.recover.isDefault()
     with qtbot.waitSignal(flow.recovered):
-        dialog.recover.click()
+        QTest.keyClick(dialog.list, Qt.Key.Key_Return)
     assert window.context.document.project.title == "LeNet-5"
     assert window.isWindowModified()
     flow.close()

@@ -17,7 +17,7 @@ from workbench.core.registry import Registry
 from workbench.gui.help.about import AboutDialog, system_info
 from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
 from workbench.gui.help.viewer import HelpViewer
-from workbench.help_pages import BACKBONES, GENERAL_PAGES, page_markdown
+from workbench.help_pages import BACKBONES, GENERAL_PAGES, found_pages, page_markdown
 from workbench.layers import all_layers
 
 LAYERS = all_layers()
@@ -180,6 +180,18 @@ def test_ctrl_f_searches_all_pages(qtbot, viewer):
     assert viewer.isVisible()
     assert not viewer.nothing.isVisible()
     assert not any(item.isHidden() for item in shown)
+
+
+def test_the_window_finds_what_the_command_finds_the_best_first(viewer, context):
+    for words in ("kernel filters", "Colab", "DENSE units", "no such words"):
+        viewer.search.setText(words)
+        found = [key for key, _ in found_pages(words.split(), context.layers)]
+        items = [viewer.list.item(place) for place in range(viewer.list.count())]
+        listed = [item.data(Qt.ItemDataRole.UserRole) for item in items if not item.isHidden()]
+        assert sorted(listed) == sorted(found)
+    viewer.show_page("dense")
+    viewer.search.setText("colab")
+    assert heading(viewer) == "Train on Colab or Kaggle"
 
 
 def test_layer_help_opens_the_page_of_the_selected_layer(cifar):

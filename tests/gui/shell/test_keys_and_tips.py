@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from workbench.gui.files import controller
+from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.messages import Answer
@@ -153,12 +154,45 @@ def test_the_sheet_of_shortcuts_has_the_words_of_the_action_not_of_the_moment(wi
     assert rows["Shift+F5"] == "Stop"
 
 
-def test_another_window_is_a_process_of_its_own(window, monkeypatch):
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that would be started."""
     started = []
     monkeypatch.setattr(
         action_handlers.QProcess,
         "startDetached",
         lambda program, arguments: [started.append((program, arguments)), (True, 1)][1],
     )
+    return started
+
+
+def test_a_restart_for_a_new_text_size_opens_the_project_again(window, started, qtbot, tmp_path):
+    path = tmp_path / "a project.workbench"
+    window.context.document.save(path)
+    dialogs = []
+
+    def choose() -> None:
+        dialog = window.findChild(SettingsDialog)
+        offered = [dialog.restart.isVisible()]
+        window.context.settings.change(display_scale="150")
+        dialog.form.value_changed.emit("display_scale", "150")
+        dialogs.append([*offered, dialog.restart.isVisible()])
+        dialog.restart.click()
+
+    QTimer.singleShot(0, choose)
+    window.help.show_settings()
+    assert dialogs == [[False, True]]
+    assert not window.isVisible()
+    assert started == [(sys.executable, ["-P", "-m", "workbench", "gui", str(path)])]
+
+
+def test_the_window_stays_where_closing_is_refused(window, started):
+    window.runs.may_close = lambda: False
+    window.help.restart_asked.emit()
+    assert window.isVisible()
+    assert started == []
+
+
+def test_another_window_is_a_process_of_its_own(window, started):
     window.actions_by_key["new_window"].trigger()
     assert started == [(sys.executable, ["-P", "-m", "workbench", "gui"])]

@@ -9,13 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.app import _follow_autosave
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.forms.hint_line import HintLine
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.runs.home import runs_home
+from workbench.settings.options import all_settings
+from workbench.settings.options.keeps_trainer_ready import SPEC as KEEPS_READY
 from workbench.settings.store import SettingsStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,7 +60,7 @@ def test_autosave_follows_its_setting(window, tmp_path, qtbot):
 
 
 def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, context):
-    dialog = SettingsDialog(context)
+    dialog = SettingsDialog(context, context.settings.settings)
     qtbot.addWidget(dialog)
     line = dialog.findChild(QWidget, "param_runs_folder").findChild(HintLine)
     assert line.text() == ""
@@ -67,6 +70,22 @@ def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, contex
     start, _, end = line.placeholderText().partition("…")
     assert line.hint.startswith(start)
     assert line.hint.endswith(end)
+
+
+def test_the_settings_scroll_on_a_low_screen_and_say_what_they_do_where_they_are(qtbot, context):
+    dialog = SettingsDialog(context, context.settings.settings)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.minimumSizeHint().height() < 640 / 1.5 - 48
+    labels = dialog.form.findChildren(QLabel)
+    shown = [label for label in labels if label.isVisibleTo(dialog)]
+    place = {label.text(): label.mapTo(dialog, QPoint()).y() for label in shown}
+    one_line = shown[0].sizeHint().height()
+    titles = {spec.param.title for spec in all_settings().values()}
+    assert all(label.height() < 2 * one_line for label in shown if label.text() in titles)
+    ready, note = place["Keep a trainer ready"], place[KEEPS_READY.note]
+    assert 0 < note - ready < 3 * one_line
+    assert not any(ready < place[title] < note for title in titles)
 
 
 SHOW_FRAME = """

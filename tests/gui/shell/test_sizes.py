@@ -10,8 +10,16 @@ import subprocess
 import sys
 
 import pytest
-from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tests import large_text
 from tests.looks import flaws_of
@@ -19,6 +27,8 @@ from tests.staged import VIEWS, Staged
 
 SMALLEST = ((900, 600), (960, 540), (1024, 700))
 FRAME_PX = 48
+FITTING = ("welcome", "design", "train")
+"""Views that fit 1024 x 640 with large text; those of long rows scroll there."""
 
 
 @pytest.fixture
@@ -114,6 +124,38 @@ def test_large_text_fits_a_screen_of_1024_by_640(tmp_path):
     assert found["window"][0] <= 1024 / 1.5
     assert found["window"][1] <= 640 / 1.5
     assert found["train"][0] < found["window"][0]
+    flaws = found["flaws"]
+    assert {view: some for view, some in flaws.items() if view.startswith(FITTING)} == {}
+    assert found["target"] == " This computer"
+    assert not found["has_minimap"], "it would lie on the cards"
+
+
+def rail_buttons(view):
+    return {
+        button.accessibleName(): button
+        for rail in view.findChildren(QToolBar)
+        for button in rail.findChildren(QAbstractButton)
+        if button.isVisible() and button.accessibleName().startswith("Show panel ")
+    }
+
+
+def test_panels_without_room_are_on_rails_and_change_places(staged, qtbot):
+    window = staged.window
+    window.setMinimumSize(400, 300)
+    window.resize(683, 427)
+    view = staged.show("design").views.currentWidget()
+    palette, inspector = view.panels["palette"], view.panels["inspector"]
+    qtbot.waitUntil(lambda: not palette.isVisible())
+    assert list(rail_buttons(view)) == ["Show panel Layers"]
+    qtbot.mouseClick(rail_buttons(view)["Show panel Layers"], Qt.MouseButton.LeftButton)
+    assert palette.isVisible()
+    assert not inspector.isVisible()
+    qtbot.waitUntil(lambda: list(rail_buttons(view)) == ["Show panel Inspector"])
+    palette.parentWidget().close()
+    qtbot.waitUntil(lambda: len(rail_buttons(view)) == 2)
+    window.resize(1200, 700)
+    qtbot.waitUntil(lambda: palette.isVisible() and inspector.isVisible())
+    assert rail_buttons(view) == {}
 
 
 def test_panels_that_lack_room_come_back_with_it(staged, qtbot, tmp_path):

@@ -27,11 +27,13 @@ class DockWidths(QObject):
     Args:
         view: The window that has the docks.
         docks: Those whose width is kept, by their key.
+        middle_px: Width that is left to the middle as far as the docks can be narrower.
     """
 
-    def __init__(self, view: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
+    def __init__(self, view: QMainWindow, docks: Mapping[str, QDockWidget], middle_px: int) -> None:
         super().__init__(view)
         self._view = view
+        self._middle_px = middle_px
         self._docks = dict(docks)
         self._before: dict[str, int] = {}
         view.installEventFilter(self)
@@ -56,9 +58,13 @@ class DockWidths(QObject):
         }
 
     def _fit(self) -> None:
-        for dock in self._beside().values():
-            wanted = dock.property(_WIDTH)
-            if wanted is not None and dock.width() != wanted:
+        docks = [dock for dock in self._beside().values() if dock.property(_WIDTH) is not None]
+        sides = {self._view.dockWidgetArea(dock): dock.property(_WIDTH) for dock in docks}
+        lacking = max(0, self._middle_px + sum(sides.values()) - self._view.width())
+        for dock in docks:
+            least = dock.minimumSizeHint().width()
+            wanted = max(least, dock.property(_WIDTH) - lacking // len(sides))
+            if dock.width() != wanted:
                 self._view.resizeDocks([dock], [wanted], Qt.Orientation.Horizontal)
 
     def _take_dragged(self) -> None:

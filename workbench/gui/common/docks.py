@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from workbench.gui.common.dock_widths import DockWidths, set_dock_width
 from workbench.gui.common.panel_spec import PanelSpec, S
 from workbench.gui.common.window_state import LAYOUT_VERSION
-from workbench.gui.kit.docks import make_dock
+from workbench.gui.kit.docks import RAIL_PX, Rail, make_dock
 from workbench.gui.kit.theme import Theme
 
 _AREAS = {
@@ -20,11 +21,14 @@ _AREAS = {
     "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
+_RAILS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
 
 
 class Docks(QObject):
     """Makes the panels, and stores their places as QMainWindow does. Where a view is too narrow
-    for all, as with large text on a small screen, those at its left give way until there is room.
+    for all, as with large text on a small screen, those at its left fold to a rail, then those
+    at its right, until there is room; one that is opened there takes the place of those at the
+    other side.
 
     Args:
         view: The view, with its middle.
@@ -47,8 +51,12 @@ class Docks(QObject):
         self._view = view
         self._middle_px = middle_px
         self._folded: list[QDockWidget] = []  # hidden for lack of room
+        self._from_rail: set[QDockWidget] = set()  # opened there: closed, they are there again
         self._docks: dict[str, QDockWidget] = {}
         self._aside: set[str] = set()  # hidden together by `toggle_sides`
+        self._rails = {side: Rail(theme, side) for side in _RAILS}
+        for side, rail in self._rails.items():
+            view.addToolBar(_RAILS[side], rail)
         for spec in panels:
             # First: a panel is open when it hears of the same signal and takes the focus.
             for signal in spec.opened_by:
@@ -56,8 +64,11 @@ class Docks(QObject):
             dock = make_dock(theme, spec.key, spec.title, spec.make(state))
             self._docks[spec.key] = dock
             view.addDockWidget(_AREAS[spec.area], dock)
+            dock.installEventFilter(self)
+            opening = dock.toggleViewAction().triggered
+            opening.connect(lambda is_shown, dock=dock: self._on_toggled(dock, is_shown=is_shown))
         wide = {spec.key: spec.width_px for spec in panels if spec.width_px}
-        self._widths = DockWidths(view, {key: self._docks[key] for key in wide})
+        self._widths = DockWidths(view, {key: self._docks[key] for key in wide}, middle_px)
         high = {self._docks[spec.key]: spec.height_px for spec in panels if spec.height_px}
         for key, width_px in wide.items():
             set_dock_width(view, self._docks[key], width_px)
@@ -65,30 +76,59 @@ class Docks(QObject):
         view.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
+        if event.type() == QEvent.Type.Resize and watched is self._view:
             self._fit()
+        elif event.type() == QEvent.Type.Close and watched in self._from_rail:
+            self._folded.append(watched)
+            self._from_rail.remove(self._folded[-1])
+            QTimer.singleShot(0, self, self._show_rails)  # once it is closed
         return super().eventFilter(watched, event)
 
-    def _fit(self) -> None:
-        """Shows the panels that were folded as far as they have room, or folds some at the left."""
+    def _fit(self, wanted: QDockWidget | None = None) -> None:
+        """Shows the panels that were folded as far as they have room, or folds some: those at the
+        left first, and at last those beside the `wanted` one, which stays.
+        """
         for dock in [each for each in reversed(self._folded) if not each.isHidden()]:
             self._folded.remove(dock)  # opened by the user meanwhile
         while self._folded and self._spare_px(self._folded[-1]) >= 0:
             self._folded.pop().show()
-        left = [dock for dock in self._at("left") if not dock.isHidden()]
-        while left and self._spare_px() < 0:
-            self._folded.append(left.pop())
+        others = [dock for dock in (*self._at("right"), *self._at("left")) if not dock.isHidden()]
+        if wanted is not None:
+            own = self._at("left" if wanted in self._at("left") else "right")
+            others = [dock for dock in others if dock not in own]
+        while others and self._spare_px() < 0:
+            self._folded.append(others.pop())
             self._folded[-1].hide()
+        self._show_rails()
 
     def _spare_px(self, more: QDockWidget | None = None) -> int:
         """Width that is left when the middle and the panels beside it, and one more, are as narrow
         as they can be.
         """
         sides = 0
-        for side in ("left", "right"):
-            shown = [dock for dock in self._at(side) if not dock.isHidden() or dock is more]
+        for side in _RAILS:
+            docks = self._at(side)
+            shown = [dock for dock in docks if not dock.isHidden() or dock is more]
             sides += max((dock.minimumSizeHint().width() for dock in shown), default=0)
+            is_folded = any(dock in self._folded and dock not in shown for dock in docks)
+            sides += RAIL_PX if is_folded else 0
         return self._view.width() - self._middle_px - sides
+
+    def _show_rails(self) -> None:
+        for side, rail in self._rails.items():
+            docks = [dock for dock in self._at(side) if dock in self._folded and dock.isHidden()]
+            rail.show_panels([(d.windowTitle(), partial(self._unfold, d)) for d in docks])
+
+    def _unfold(self, dock: QDockWidget) -> None:
+        self._from_rail.add(dock)
+        self._open(dock)
+
+    def _on_toggled(self, dock: QDockWidget, *, is_shown: bool) -> None:
+        """Opened or closed by the menu."""
+        if is_shown:
+            self._open(dock)
+        else:
+            self._fit()
 
     def _at(self, side: str) -> list[QDockWidget]:
         return [
@@ -103,8 +143,12 @@ class Docks(QObject):
 
     def open(self, key: str) -> None:
         """Shows a panel, in front of those that share its place."""
-        self._docks[key].show()
-        self._docks[key].raise_()
+        self._open(self._docks[key])
+
+    def _open(self, dock: QDockWidget) -> None:
+        dock.show()
+        dock.raise_()
+        self._fit(dock)
 
     def toggle_sides(self) -> None:
         """Hides the panels at both sides at once; if none is shown, shows those again."""
@@ -114,6 +158,8 @@ class Docks(QObject):
         for key in shown or self._aside or docks:
             docks[key].setVisible(not shown)
         self._aside = shown
+        if not shown:
+            self._fit()
         middle = self._view.centralWidget()
         if shown and middle is not None:
             middle.setFocus(Qt.FocusReason.OtherFocusReason)

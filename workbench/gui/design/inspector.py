@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -14,8 +15,8 @@ from workbench.core.format import count
 from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Node, Training
-from workbench.core.params import Param
-from workbench.core.specs import LayerSpec, shared_params
+from workbench.core.params import Param, SizeParam
+from workbench.core.specs import LayerSpec, Role, shared_params
 from workbench.errors import WorkbenchError
 from workbench.gui.augmentation.opening import open_augmentation
 from workbench.gui.design.canvas.node_facts import problems_of
@@ -206,7 +207,7 @@ class InspectorPanel(QScrollArea):
         self.heading.setText(spec.title if spec else f"Unknown layer “{node.kind}”")
         self._page = node.kind
         self._show_name(node.name, "Layer name")
-        self._show_form([node], spec.params if spec else ())
+        self._show_form([node], self._params_of(spec) if spec else ())
         analysis = self._document.analysis
         self._show_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
@@ -218,6 +219,18 @@ class InspectorPanel(QScrollArea):
             self._show_what("About this layer", _UNKNOWN)
         else:
             self._show_what("What it does", spec.summary, has_page=True)
+
+    def _params_of(self, spec: LayerSpec) -> tuple[Param, ...]:
+        """Its parameters; a size of images without channels gets those of the data set."""
+        shape = self._document.input_shape
+        if spec.role is not Role.INPUT or shape is None:
+            return spec.params
+        return tuple(
+            replace(param, default=(*param.default[:-1], shape[-1]))
+            if isinstance(param, SizeParam)
+            else param
+            for param in spec.params
+        )
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
         """The problems of what is selected; what the network lacks next is in the status line."""

@@ -49,7 +49,6 @@ class CanvasOverlays:
         self._view, self._theme = view, theme
         self._no_status = NoStatusTip(view)
         self.minimap = Minimap(view)
-        view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
         words = "Drag a layer here, or double-click to search.\nA network starts with Input."
         self.hint = plain_label(words, role="dim", parent=view)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -66,6 +65,8 @@ class CanvasOverlays:
 
     def place(self, room: QRect) -> None:
         """Puts them into the corners of the canvas."""
+        corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
+        self._view.corner = corner if self.minimap.has_room else QSize()
         self.minimap.move(_MARGIN, room.height() - self.minimap.height() - _MARGIN)
         self.zoom_bar.adjustSize()
         bar = self.zoom_bar.rect()

@@ -116,7 +116,7 @@ class PalettePanel(QWidget):
         for row in range(self.list.count()):
             item = self.list.item(row)
             if item.data(_KEY) or item.data(_BACKBONE):
-                item.setIcon(category_chip(self._theme, item.data(_CATEGORY)))
+                item.setIcon(self._theme.category_icon(item.data(_CATEGORY)))
             else:
                 item.setForeground(QColor(self._theme.colors.dim))
 
@@ -238,21 +238,6 @@ def backbone_item(spec: BackboneSpec) -> QListWidgetItem:
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
     """The common layers first, the others by name."""
     return sorted(specs, key=lambda spec: (spec.common_rank or math.inf, spec.title))
-
-
-def category_chip(theme: Theme, category: str) -> QPixmap:
-    """A rounded square in the category's color with its icon in white."""
-    ratio = 2
-    chip = QPixmap(18 * ratio, 18 * ratio)
-    chip.fill(Qt.GlobalColor.transparent)
-    with QPainter(chip) as painter:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme.category_color(category)))
-        painter.drawRoundedRect(0, 0, 18 * ratio, 18 * ratio, 4 * ratio, 4 * ratio)
-        theme.icon(category, "#ffffff").paint(painter, 2 * ratio, 2 * ratio, 14 * ratio, 14 * ratio)
-    chip.setDevicePixelRatio(ratio)
-    return chip
 
 
 def drag_picture(theme: Theme, title: str, category: str) -> QPixmap:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
@@ -56,6 +56,7 @@ class SearchAdd(QFrame):
         self._list = QListWidget()
         self._list.setAccessibleName("Layers found")
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setIconSize(QSize(18, 18))
         self._list.setFrameShape(QFrame.Shape.NoFrame)
         column(self._field, self._list, parent=self, margins=_MARGIN, spacing=_MARGIN)
         self._field.textChanged.connect(self._fill)

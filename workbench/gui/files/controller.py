@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.project import Project
@@ -22,6 +22,8 @@ from workbench.gui.kit.save_path import ask_save_path
 from workbench.moving.bundle import BUNDLE_SUFFIX
 
 _CHANGED_CHOICES = ("Save as…", "Overwrite", "Reload", "Compare…", "Cancel")
+_ELSEWHERE_MS = 5_000
+"""Between looks while another window has the project open: its end is not reported."""
 _FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
 _OPENED = f"Workbench projects and bundles (*{PROJECT_SUFFIX} *{BUNDLE_SUFFIX});;All files (*)"
 
@@ -44,6 +46,9 @@ class FileController(QObject):
         self._state = state
         self._window = window
         self._was_elsewhere = False
+        self.elsewhere_timer = QTimer(self)
+        self.elsewhere_timer.setInterval(_ELSEWHERE_MS)
+        self.elsewhere_timer.timeout.connect(document.disk.look)
         window.installEventFilter(self)
         document.disk.changed.connect(self._on_disk_changed)
         document.disk.rearranged.connect(self._on_rearranged)
@@ -186,6 +191,8 @@ class FileController(QObject):
         if is_elsewhere and not self._was_elsewhere:
             self.said.emit(f"{self.name} is also open in another window.")
         self._was_elsewhere = is_elsewhere
+        if is_elsewhere != self.elsewhere_timer.isActive():
+            (self.elsewhere_timer.start if is_elsewhere else self.elsewhere_timer.stop)()
 
     def _on_rearranged(self) -> None:
         self.said.emit(

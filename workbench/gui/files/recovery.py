@@ -15,7 +15,7 @@ from workbench.document.autosave import Autosave
 from workbench.document.project_document import ProjectDocument
 from workbench.document.recovery import RecoveryOffer, discard_offer, find_offers
 from workbench.errors import WorkbenchError
-from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.labels import plain_label, restyle
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.messages import show_error
 
@@ -48,10 +48,13 @@ class RecoveryDialog(QDialog):
             item.setData(_OFFER, offer)
             self.list.addItem(item)
         self.list.setCurrentRow(0)
+        self.list.itemDoubleClicked.connect(lambda _item: self._on_recover())
         buttons, roles = QDialogButtonBox(), QDialogButtonBox.ButtonRole
         self.recover = buttons.addButton("Recover", roles.AcceptRole)
         self.discard = buttons.addButton("Discard", roles.DestructiveRole)
         later = buttons.addButton("Later", roles.RejectRole)
+        restyle(self.recover, role="primary")
+        self.recover.setDefault(True)
         self.recover.clicked.connect(self._on_recover)
         self.discard.clicked.connect(self._on_discard)
         later.clicked.connect(self.reject)

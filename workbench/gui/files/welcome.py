@@ -8,7 +8,15 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
@@ -57,7 +65,9 @@ _PAGES = (
 
 
 class WelcomeView(QScrollArea):
-    """Cards for the templates, own images and an empty canvas; recent projects; help."""
+    """Recent projects and runs, where there are any; cards for the templates, own images and an
+    empty canvas; help.
+    """
 
     def __init__(self, services: WindowServices) -> None:
         super().__init__()
@@ -87,11 +97,12 @@ class WelcomeView(QScrollArea):
         self._grid.setSpacing(18)
         self._make_cards()
         self._place_cards(3)
+        self._make_recent()
         self._below = self._footer()
         self._place_footer(4)
         head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
         waiting = row((self.wait, 1), self.cancel, spacing=12)
-        parts = (head, waiting, Gap(8), self._grid, Gap(22), self._below)
+        parts = (head, waiting, self.recent, self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
@@ -106,8 +117,7 @@ class WelcomeView(QScrollArea):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         name = self._services.project_name()
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-        self.back.setText(f"Back to {shown}".replace("&", "&&"))
+        self.back.setText(f"Back to {_shortened(name)}".replace("&", "&&"))
         self.back.setToolTip(plain_tip(name))
         self.back.setVisible(bool(name))
         self._refresh_saved()
@@ -118,6 +128,9 @@ class WelcomeView(QScrollArea):
         super().resizeEvent(event)
         width = self.viewport().width()
         self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
+        ways = QBoxLayout.Direction
+        beside = width >= _THREE_CARDS_PX
+        self._recent_row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
         self._place_footer(self._num_blocks_beside(width))
 
     # cards -------------------------------------------------------------------------
@@ -125,9 +138,13 @@ class WelcomeView(QScrollArea):
     def _make_cards(self) -> None:
         for tint, template in zip(_TINTS, self._templates[:_NUM_LARGE], strict=True):
             words = (template.summary, _notes(template))
-            card, note = self._card(template.title, *words, tint, self._shapes(template))
+            follow = partial(self._services.new_project, template.project)
+            shapes = self._shapes(template)
+            card, note = self._card(template.title, *words, tint, shapes, follow=follow)
+            card.setToolTip(plain_tip(template.differs_note))
+            described = (card.accessibleDescription(), template.differs_note)
+            card.setAccessibleDescription(". ".join(filter(None, described)))
             self._notes.append((note, template, _notes))
-            card.clicked.connect(partial(self._services.new_project, template.project))
         needs = _sentence(FOLDER.availability({}))
         words = ("A folder with one folder per class", f"A network that fits your data\n{needs}")
         own, _ = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
@@ -136,13 +153,20 @@ class WelcomeView(QScrollArea):
         own.body.addLayout(row(Gap(15), self.choose_file, STRETCH))
         own.body.addSpacing(10)
         words = ("Build your own, layer by layer", "")
-        empty, _ = self._card("Blank canvas", *words, "input", ())
-        empty.clicked.connect(partial(self._services.new_project, None))
+        follow = partial(self._services.new_project, None)
+        self._card("Blank canvas", *words, "input", (), follow=follow)
 
     def _card(
-        self, title: str, summary: str, note: str, tint: str, shapes: Sequence[Shape]
+        self,
+        title: str,
+        summary: str,
+        note: str,
+        tint: str,
+        shapes: Sequence[Shape],
+        *,
+        follow: Callable[[], object] | None = None,
     ) -> tuple[Card, QLabel]:
-        """The card and the label of its note."""
+        """The card and the label of its note; a click on it opens what `follow` does."""
         card = Card(title)
         card.setAccessibleDescription(". ".join(filter(None, (summary, *note.splitlines()))))
         sketch = NetworkSketch(self._context.theme, CATEGORY_COLORS[tint], shapes)
@@ -153,6 +177,8 @@ class WelcomeView(QScrollArea):
         parts = (heading, plain_label(summary, role="dim", wrap=True), small, STRETCH)
         add_to(card.body, sketch, (column(*parts, margins=(16, 12, 16, 14), spacing=4), 1))
         self._cards.append(card)
+        if follow is not None:
+            card.clicked.connect(lambda: _opening(heading, f"Opening {title}…", follow))
         return card, small
 
     def _refresh_notes(self) -> None:
@@ -191,26 +217,40 @@ class WelcomeView(QScrollArea):
 
     # below the cards ---------------------------------------------------------------
 
-    def _footer(self) -> QGridLayout:
-        self._recent, self._targets = column(spacing=2), column(spacing=2)
-        self._elsewhere = column(spacing=2)
-        self.saved = QWidget()
-        self._saved = column(parent=self.saved, spacing=2)
+    def _make_recent(self) -> None:
+        """For who returns: above all else. Nothing for who is here for the first time."""
+        self.recent = QWidget()
+        self._recent = column(spacing=2)
+        self._recent_heading = plain_label("Recent projects", role="heading")
         self.recent_runs = RecentRuns(self._context.library)
         self.recent_runs.chosen.connect(self._services.open_run)
+        self.recent_runs.listed.connect(self._show_recent)
+        projects = column(self._recent_heading, self._recent, STRETCH, spacing=6)
+        runs = column(self.recent_runs, STRETCH)
+        self._recent_row = row(projects, runs, STRETCH, spacing=_BLOCK_GAP_PX)
+        column(self._recent_row, parent=self.recent, margins=(0, 0, 0, 14))
+        self._refresh_recent()
+        self._services.state.recent_changed.connect(self._refresh_recent)
+
+    def _show_recent(self) -> None:
+        has_projects = self._recent.count() > 0
+        self._recent_heading.setVisible(has_projects)
+        self.recent.setVisible(has_projects or bool(self.recent_runs.shown))
+
+    def _footer(self) -> QGridLayout:
+        self._targets, self._elsewhere = column(spacing=2), column(spacing=2)
+        self.saved = QWidget()
+        self._saved = column(parent=self.saved, spacing=2)
         networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
         help_page = self._services.show_help
         pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
         shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
         columns = {
-            "Recent": column(self._recent, self.recent_runs),
             "More networks": networks,
             "Targets": column(self._targets, self.saved, self._elsewhere, spacing=2),
             "Learn": column(*pages, shortcuts, spacing=2),
         }
-        self._refresh_recent()
         self._services.hosts_changed.connect(self._refresh_saved)
-        self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
         self._blocks = []
@@ -240,8 +280,10 @@ class WelcomeView(QScrollArea):
         self._below.setColumnStretch(len(self._blocks), 1)
 
     def _network(self, template: Template) -> QHBoxLayout:
-        link = self._link(template.title, partial(self._services.new_project, template.project))
-        link.setToolTip(plain_tip(f"{template.summary}\n{_notes(template)}"))
+        open_it = partial(self._services.new_project, template.project)
+        link = self._link(template.title, open_it, is_opening=True)
+        lines = (template.summary, _notes(template), template.differs_note)
+        link.setToolTip(plain_tip("\n".join(filter(None, lines))))
         note = plain_label(template.data_note, role="dim")
         self._notes.append((note, template, lambda each: each.data_note))
         return row(link, note, STRETCH, spacing=8)
@@ -249,16 +291,17 @@ class WelcomeView(QScrollArea):
     def _refresh_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:
             if widget := item.widget():
+                widget.hide()
                 widget.deleteLater()
         paths = self._services.state.recent()[:_MAX_RECENT_SHOWN]
-        if not paths:
-            self._recent.addWidget(plain_label("Projects you open appear here.", role="dim"))
         for path in paths:
-            link = self._link(Path(path).name, partial(self._services.open_project, path))
+            open_it = partial(self._services.open_project, path)
+            link = self._link(_shortened(Path(path).name), open_it, is_opening=True)
             is_there = Path(path).is_file()
             link.setEnabled(is_there)
             link.setToolTip(plain_tip(path if is_there else f"{path} no longer exists"))
             self._recent.addWidget(link)
+        self._show_recent()
 
     def _fill_targets(self) -> None:
         for spec in self._context.targets.values():
@@ -304,16 +347,36 @@ class WelcomeView(QScrollArea):
     def _watch(self) -> None:
         self._services.open_run(Path(self._running_path))
 
-    def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
+    def _link(
+        self, text: str, follow: Callable[[], object], *, is_opening: bool = False
+    ) -> TextButton:
         link = button(text.replace("&", "&&"), role="link")
-        link.clicked.connect(lambda _=False: follow())
+        if is_opening:
+            link.clicked.connect(lambda _=False: _opening(link, "Opening…", follow))
+        else:
+            link.clicked.connect(lambda _=False: follow())
         return link
+
+
+def _opening(sign: QLabel | QPushButton, words: str, follow: Callable[[], object]) -> None:
+    """Does what may take seconds, such as loading the code of a view: the words of what was
+    clicked are there before it begins.
+    """
+    before = sign.text()
+    sign.setText(words)
+    sign.repaint()
+    follow()
+    sign.setText(before)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _notes(template: Template) -> str:
     """What is worth knowing of a network before it is chosen, in lines. Looks at the disk."""
     size = f"{count(template.parameters)} parameters · {template.note}"
-    lines = (size, template.differs_note, _sentence(template.data_note))
+    lines = (size, _sentence(template.data_note))
     return "\n".join(filter(None, lines))
 
 

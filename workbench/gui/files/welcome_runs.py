@@ -28,10 +28,15 @@ _LONGEST = 52
 
 class RecentRuns(QWidget):
     """Links to unsaved projects, then to runs, those that go on or are paused first; hidden while
-    there is none. `chosen` with a run's folder: its project is to be opened.
+    there is none.
+
+    Signals:
+        chosen: Folder of a run: its project is to be opened.
+        listed: What is shown has changed.
     """
 
     chosen = Signal(Path)
+    listed = Signal()
 
     def __init__(self, library: RunLibrary) -> None:
         super().__init__()
@@ -58,6 +63,7 @@ class RecentRuns(QWidget):
         if words != self.shown:
             self.shown = words
             self._list(links, named)
+            self.listed.emit()
         for line, (_, run) in zip(self.lines, named, strict=True):
             line.show_run(run)
 
@@ -68,10 +74,12 @@ class RecentRuns(QWidget):
             if widget := item.widget():
                 widget.hide()
                 widget.deleteLater()
+        if links:
+            self._links.addWidget(plain_label("Unsaved projects", role="heading"))
         for text, run in links:
             self._links.addWidget(self._link(text, run))
         if named:
-            self._links.addSpacing(10)
+            self._links.addSpacing(10 if links else 0)
             self._links.addWidget(plain_label("Recent runs", role="heading"))
         self.lines = [RunLine(self._link(text, run), self._resume) for text, run in named]
         for line in self.lines:

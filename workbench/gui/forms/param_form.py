@@ -36,6 +36,8 @@ class ParamForm(QWidget):
         params: What is edited.
         values: Their values; defaults for those that are missing.
         shared: Keys of whole numbers that replicas share, see `set_replicas`.
+        label_px: Width of the titles.
+        notes: Words below some parameters, by key.
 
     Attributes:
         sections: The fold of each group, by its heading.
@@ -49,8 +51,11 @@ class ParamForm(QWidget):
         values: Mapping[str, Any] | None = None,
         *,
         shared: Collection[str] = (),
+        label_px: int = _LABEL_PX,
+        notes: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
+        self._label_px, self._notes = label_px, notes or {}
         self._shared = frozenset(shared)
         self._replicas = 1
         self._params = {param.key: param for param in params}
@@ -216,14 +221,18 @@ class ParamForm(QWidget):
         error = plain_label(role="bad", wrap=True)
         error.hide()
         row = form.rowCount()
-        if isinstance(param, PathParam | PathsParam):  # too long for a part of the width
+        is_wide = isinstance(param, PathParam | PathsParam)  # too long for a part of the width
+        if is_wide:
             form.addWidget(label, row, 0, 1, 2)
             form.addWidget(widget, row + 1, 0, 1, 2)
         else:
-            label.setFixedWidth(_LABEL_PX)
+            label.setFixedWidth(self._label_px)
             form.addWidget(label, row, 0)
             form.addWidget(widget, row, 1)
         form.addWidget(error, form.rowCount(), 0, 1, 2)
+        if note := self._notes.get(param.key, ""):
+            words, first = plain_label(note, role="dim", wrap=True), form.rowCount()
+            form.addWidget(words, first, 0 if is_wide else 1, 1, 2 if is_wide else 1)
         self._editors[param.key] = editor
         self._labels[param.key] = label
         self._errors[param.key] = error

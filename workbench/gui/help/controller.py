@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
@@ -17,13 +17,20 @@ from workbench.help_pages import OVERVIEW
 
 
 class HelpController(QObject):
-    """Opens the window's small dialogs."""
+    """Opens the window's small dialogs.
+
+    Signals:
+        restart_asked: The window shall start again, with the settings that are set now.
+    """
+
+    restart_asked = Signal()
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
         self._context = context
         self._window = window
         self._viewer: HelpViewer | None = None
+        self._started = context.settings.settings
 
     def show_page(self, key: str) -> None:
         """Opens the help window at a page."""
@@ -46,7 +53,9 @@ class HelpController(QObject):
 
     def show_settings(self) -> None:
         """Shows the settings, made from their schema."""
-        SettingsDialog(self._context, self._window).exec()
+        dialog = SettingsDialog(self._context, self._started, self._window)
+        dialog.restart_asked.connect(self.restart_asked)
+        dialog.exec()
 
     def keep_theme(self, mode: str) -> None:
         """Stores the chosen theme."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import (
     QImage,
@@ -29,7 +27,7 @@ from workbench.gui.common.layer_search import by_category
 from workbench.gui.kit.labels import heading_item, plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
-from workbench.help_pages import GENERAL_PAGES, page_markdown
+from workbench.help_pages import GENERAL_PAGES, found_pages, page_markdown, page_texts
 
 _KEY = Qt.ItemDataRole.UserRole
 _HEADING_PX = 16
@@ -182,28 +180,17 @@ class HelpViewer(QDialog):
         self.search.selectAll()
 
     def _on_searched(self, text: str) -> None:
-        """Lists the pages that contain all words, and shows the first unless one of them is."""
-        words = text.casefold().split()
-        items = [self.list.item(place) for place in range(self.list.count())]
-        found = [item for item in items if self._contains(item, words)]
-        for item in items:
-            item.setHidden(item not in found and (bool(words) or not item.data(_KEY)))
-        if not words:
-            for item in items:
-                item.setHidden(False)
+        """Lists the pages that contain all words, and shows the best unless one of them is."""
+        words = text.split()
+        self._texts = self._texts or page_texts(self._layers)
+        found = [key for key, _ in found_pages(words, self._layers, self._texts)]
+        for item in (self.list.item(place) for place in range(self.list.count())):
+            item.setHidden(bool(words) and item.data(_KEY) not in found)
         self.nothing.setVisible(not found)
-        if found and self.list.currentItem() not in found:
-            self.list.setCurrentItem(found[0])
+        current = self.list.currentItem()
+        if found and (current is None or current.isHidden()):
+            self._select(found[0])
         self._find_first()
-
-    def _contains(self, item: QListWidgetItem, words: Sequence[str]) -> bool:
-        key = str(item.data(_KEY) or "")
-        return bool(key) and all(word in self._text(key) for word in words)
-
-    def _text(self, key: str) -> str:
-        if key not in self._texts:
-            self._texts[key] = page_markdown(key, self._layers).casefold()
-        return self._texts[key]
 
     def _find_first(self) -> None:
         """Marks the first place of the searched words in the page."""

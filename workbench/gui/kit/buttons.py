@@ -70,7 +70,13 @@ class TextButton(QPushButton):
 
 
 class ElidedButton(TextButton):
-    """A button that shows what fits of its words; its owner gives it a tooltip with all of them."""
+    """A button that shows what fits of its words; its owner gives it a tooltip with all of them.
+
+    Attributes:
+        least_words_px: Room that its words keep.
+    """
+
+    least_words_px = _LEAST_WORDS_PX
 
     def __init__(self, text: str, *, icon: str = "", theme: Theme | None = None) -> None:
         super().__init__(text, icon=icon, theme=theme)
@@ -98,7 +104,7 @@ class ElidedButton(TextButton):
     def minimumSizeHint(self) -> QSize:
         """Room for the ends of its words."""
         hint = super().sizeHint()
-        return QSize(min(hint.width(), self._around() + _LEAST_WORDS_PX), hint.height())
+        return QSize(min(hint.width(), self._around() + self.least_words_px), hint.height())
 
     def _around(self) -> int:
         """Width of frame, padding and icon."""

@@ -16,6 +16,7 @@ from workbench.gui.kit.fonts import BASE_PX, choose_family, ui_font
 
 MODES = ("system", "light", "dark")
 _ICON_SIZES_PX = (16, 20, 24, 32, 48)
+_CHIP_PX, _CHIP_RATIO = 18, 2
 
 
 class Theme(QObject):
@@ -51,6 +52,8 @@ class Theme(QObject):
         """Gives the application its style, font, palette and style sheet, now and later."""
         self._app = app
         app.setStyle("Fusion")
+        # Few entries of menus have an icon of their own: none is shown rather than some.
+        app.setAttribute(Qt.ApplicationAttribute.AA_DontShowIconsInMenus)
         font = QFont(choose_family())
         font.setPixelSize(BASE_PX)
         app.setFont(font)
@@ -69,8 +72,28 @@ class Theme(QObject):
         return self._icons[key]
 
     def category_icon(self, category: str) -> QIcon:
-        """The icon of a layer category in its color."""
-        return self.icon(category, self.category_color(category))
+        """The icon of a layer category: white on a rounded square in its color, also where its row
+        is selected.
+        """
+        key = ("category", category, self.category_color(category))
+        if key not in self._icons:
+            chip = self._category_chip(category)
+            self._icons[key] = QIcon(chip)
+            self._icons[key].addPixmap(chip, QIcon.Mode.Selected)
+        return self._icons[key]
+
+    def _category_chip(self, category: str) -> QPixmap:
+        chip = QPixmap(_CHIP_PX * _CHIP_RATIO, _CHIP_PX * _CHIP_RATIO)
+        chip.setDevicePixelRatio(_CHIP_RATIO)
+        chip.fill(Qt.GlobalColor.transparent)
+        with QPainter(chip) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self.category_color(category)))
+            painter.drawRoundedRect(0, 0, _CHIP_PX, _CHIP_PX, 4, 4)
+            inner = _CHIP_PX - 4
+            self.icon(category, "#ffffff").paint(painter, 2, 2, inner, inner)
+        return chip
 
     def category_color(self, category: str) -> str:
         """The color of a layer category; that of "core" for one this version lacks."""

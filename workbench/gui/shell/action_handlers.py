@@ -86,6 +86,7 @@ class ActionHandlers:
 
     def connect(self, actions: Mapping[str, QAction]) -> None:
         """Lets each action, by its key, do its work."""
+        self._parts.help.restart_asked.connect(self._restart)
         for key, handler in self.by_key().items():
             actions[key].triggered.connect(lambda _=False, handler=handler: handler())
 
@@ -130,9 +131,17 @@ class ActionHandlers:
             "about": parts.help.show_about,
         }
 
-    def _new_window(self) -> None:
-        """A window is a process of its own."""
-        arguments = ["-P", "-m", "workbench", "gui"]
+    def _restart(self) -> None:
+        """Another window of the project takes the place of this one, unless it stays open: it asks
+        about what is not saved.
+        """
+        if self._parts.window.close():
+            path = self._context.document.path
+            self._new_window(*([str(path)] if path is not None else []))
+
+    def _new_window(self, *project: str) -> None:
+        """A window is a process of its own; it opens a project, if one is named."""
+        arguments = ["-P", "-m", "workbench", "gui", *project]
         if not QProcess.startDetached(sys.executable, arguments)[0]:
             self._services.say("No other window was started: the system starts no process now.")
 

@@ -20,6 +20,9 @@ from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_hosts import label_of
 from workbench.runs.library.summary import RunSummary
 
+_SIDE_PX, _NARROW_SIDE_PX = 12, 4
+"""Margins of the bar; the narrow ones where its parts give way."""
+
 
 class TopBar(QToolBar):
     """Its parts emit what was clicked; the window does it.
@@ -173,7 +176,7 @@ class TopBar(QToolBar):
         parts = (self.elsewhere, self.target, self.next, self.train)
         self._right = right = row(STRETCH, *parts, spacing=8)
         bar = QWidget()
-        self._parts = row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
+        self._parts = row((left, 1), self.switch, (right, 1), parent=bar)
         bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(bar)
 
@@ -185,17 +188,29 @@ class TopBar(QToolBar):
         """The words of the target get all that the others leave, before the switch is centered.
 
         Where even that is too little, as with large text on a small screen, the words of the
-        button that queues give way, then undo and redo, which the menu has too.
+        button that queues give way, then undo and redo, which the menu has too: a target is known
+        by its words alone. At last these give way to its icon.
         """
         for chip in (self.target, self.elsewhere):
             chip.setMinimumWidth(0)
-        for words, has_history in ((self._next_words, True), ("", True), ("", False)):
+        target = self.target
+        for words, has_history, least_px in (
+            (self._next_words, True, ElidedButton.least_words_px),
+            ("", True, ElidedButton.least_words_px),
+            ("", False, ElidedButton.least_words_px),
+            ("", False, 0),
+        ):
             self.next.setText(words)
+            target.least_words_px = least_px
+            side = _SIDE_PX if has_history else _NARROW_SIDE_PX
+            self._parts.setContentsMargins(side, 6, side, 6)
             for part in self._history:
                 part.setVisible(has_history)
             spare, beside = self._spare_px()
+            cut = target.sizeHint().width() - target.minimumSizeHint().width()
+            needed = cut if has_history and not words else 0
             # Words that would move the switch when a run starts give way first.
-            if not self.isVisible() or (spare >= 0 and (beside >= 0 or not words)):
+            if not self.isVisible() or (spare >= needed and (beside >= 0 or not words)):
                 break
         room = max(0, min(spare, beside) if beside >= 0 else spare)
         for chip in (self.elsewhere, self.target):

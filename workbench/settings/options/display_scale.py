@@ -20,5 +20,5 @@ SPEC: SettingSpec[str] = SettingSpec(
         titles={scale: f"{scale}%" for scale in SCALES},
         help="Size of text, icons and controls, on top of what the desktop sets.",
     ),
-    note="A new text size takes effect after restart.",
+    needs_restart=True,
 )

@@ -9,11 +9,11 @@ SPEC: SettingSpec[bool] = SettingSpec(
     order=27,
     param=BoolParam(
         key="keeps_trainer_ready",
-        title="Start training sooner",
+        title="Keep a trainer ready",
         default=True,
         help="While a project is open, TensorFlow is loaded and the network benchmarked "
         "beforehand, so that training begins seconds sooner. Takes about 600 MB, which are freed "
         "when memory is short.",
     ),
-    note="To start training sooner, TensorFlow is loaded with a project (600 MB).",
+    note="Training begins seconds sooner; TensorFlow takes 600 MB while a project is open.",
 )

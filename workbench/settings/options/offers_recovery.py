@@ -9,8 +9,8 @@ SPEC: SettingSpec[bool] = SettingSpec(
     order=40,
     param=BoolParam(
         key="offers_recovery",
-        title="Offer to restore unsaved projects",
+        title="Offer to recover unsaved projects",
         default=True,
-        help="After a crash, offers to restore projects with unsaved changes.",
+        help="After a crash, offers to recover projects with unsaved changes.",
     ),
 )

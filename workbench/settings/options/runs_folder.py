@@ -15,5 +15,5 @@ SPEC: SettingSpec[str] = SettingSpec(
         help="Where runs are stored. The window uses a new folder after restart, commands at "
         "once. If empty, runs are stored with the application's data.",
     ),
-    note="A new runs folder takes effect after restart.",
+    needs_restart=True,
 )

@@ -9,7 +9,7 @@ SPEC: SettingSpec[bool] = SettingSpec(
     order=30,
     param=BoolParam(
         key="writes_tensorboard",
-        title="TensorBoard files",
+        title="Write TensorBoard files",
         default=True,
         help="Also writes each run's curves for TensorBoard, into the run folder.",
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH
 from workbench.core.network.routing import Box
 from workbench.gui.design.canvas.style import RADIUS
 
@@ -14,6 +15,7 @@ DISTANCE = 24.0
 _MARGIN = 10.0
 _STEP = 40.0
 _STEPS = 30
+_CARD_AREA = NODE_WIDTH * NODE_HEIGHT
 
 Place = tuple[float, float]
 Size = tuple[float, float]
@@ -57,18 +59,26 @@ def beside(node: Box, size: Size, cards: Sequence[Box]) -> Place:
 
 
 def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
-    """Near a node, where all of the card is seen: if it can be on a place that covers no other
-    card, where the line to the node crosses none, and nearest to the node.
+    """Near a node, where all of the card is seen: on the place that covers least of other cards,
+    and nearest to the node. Each card that its line crosses counts as if it were covered: the line
+    seems to belong to that one.
     """
     near = [card for card in cards if card.overlaps(room.seen)]
     boxes = [_box(place, size) for place in _places(node, size, room)]
     flaws = [(not room.is_free(box), box.overlaps(node, DISTANCE - 1)) for box in boxes]
-    best = min(flaws)
+    fewest = min(flaws)
 
     # Most places are out already: how much they cover takes longest to work out.
-    kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best]
+    kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == fewest]
     covered = [sum(_common(box, card) for card in near) for box in kept]
-    least = [box for box, area in zip(kept, covered, strict=True) if area == min(covered)]
+    least, best_cost = kept, float("inf")
+    for area, box in sorted(zip(covered, kept, strict=True), key=lambda each: each[0]):
+        if area > best_cost:
+            break
+        cost = area + _CARD_AREA * _num_crossed(node, box, near)
+        if cost <= best_cost:
+            least = [box] if cost < best_cost else [*least, box]
+            best_cost = cost
     found = min(least, key=lambda box: (crossed(node, box, near), _distance(box, node)))
     return found.left, found.top
 
@@ -85,9 +95,13 @@ def line_between(node: Box, box: Box) -> tuple[Place, Place]:
 
 def crossed(node: Box, box: Box, cards: Sequence[Box]) -> bool:
     """Whether the line from a node to a card's box runs over another node."""
+    return _num_crossed(node, box, cards) > 0
+
+
+def _num_crossed(node: Box, box: Box, cards: Sequence[Box]) -> int:
     (x, y), (end_x, end_y) = line_between(node, box)
     line = Box(min(x, end_x), min(y, end_y), max(x, end_x), max(y, end_y))
-    return any(line.overlaps(card) for card in cards)
+    return sum(line.overlaps(card) for card in cards)
 
 
 def _places(node: Box, size: Size, room: Room) -> Iterator[Place]:

@@ -10,6 +10,8 @@ from workbench.gui.design.canvas.zoom_view import ZoomView
 
 SIZE = QSize(150, 96)
 _PADDING = 8.0
+_LEAST_VIEW = QSize(480, 360)
+"""A smaller view has no room for it: it would lie on the cards."""
 
 
 class Minimap(QWidget):
@@ -41,10 +43,15 @@ class Minimap(QWidget):
         self._show_where_needed()
         self.update()
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the view is large enough for it."""
+        return self._view.size().expandedTo(_LEAST_VIEW) == self._view.size()
+
     def _show_where_needed(self) -> None:
         """A network that is in sight as a whole needs no overview, which might cover a card."""
         is_whole = self._view.visible_rect().contains(self._scene.content_rect())
-        self.setVisible(len(self._scene.nodes) > 0 and not is_whole)
+        self.setVisible(self.has_room and len(self._scene.nodes) > 0 and not is_whole)
 
     def _to_map(self) -> QTransform:
         """From the scene to the widget; the network fills it, the middle in the middle."""
