@@ -102,7 +102,8 @@ class Sandbox:
         """
         log = self.root / f"trace-{threading.get_ident()}-{time.monotonic_ns()}"
         command = [sys.executable, "-m", "tests.traced", str(seconds), *words]
-        strace = ["strace", "-f", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}", "-o", str(log)]
+        strace = ["strace", "-f", "--seccomp-bpf", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}"]
+        strace += ["-o", str(log)]
         done = subprocess.run(
             [*strace, *command], cwd=self.work, env=self.environment(**more),
             capture_output=True, text=True, errors="replace", check=False,
