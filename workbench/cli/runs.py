@@ -195,7 +195,11 @@ def _show(arguments: argparse.Namespace) -> None:
     summary, outcome = summarise(run), outcome_of(run)
     if summary is None:
         run.request()  # raises why it is not a run
-        return
+        raise RunFolderError(
+            "The state of the run cannot be shown: its folder has changed just now.",
+            where=str(run.path),
+            fix="Try again.",
+        )
     if arguments.json:
         plain = msgspec.to_builtins(summary, enc_hook=str)
         print_json({**plain, "resumes": outcome.resumes})

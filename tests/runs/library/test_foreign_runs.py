@@ -145,8 +145,10 @@ def test_a_number_without_room_hides_no_run(runs, value):
         path.write_text(json.dumps({**request, "project": with_recipe(request, key, value)}))
         (home / INDEX_NAME).unlink(missing_ok=True)
         assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
-    path.write_text(json.dumps({**request, "number": value}))
-    assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
+    for key in ("number", "created"):
+        path.write_text(json.dumps({**request, key: value}))
+        for _, door in doors(home):
+            outcome_of_door(door)
 
 
 def with_recipe(request, key, value):
