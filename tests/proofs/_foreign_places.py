@@ -8,6 +8,7 @@ import importlib
 import os
 import pkgutil
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.state.queue import MARKER_NAME
 
 _STARTED = time.monotonic()
+_LONGEST_S = 120
 _IN_RUN = f"runs/{CHANGED}/"
 _RUN, _UNDO = f"../ours/runs/{CHANGED}", "sorted/undo.jsonl"
 _ALL_KINDS = (*KINDS, "flipped bits", "wrong values", "wrong length")
@@ -42,6 +44,14 @@ _MORE = (
     *FILES, "control_sender", "initial.npz", "image_features.npz", "robustness_suite.json",
     "machines/1/log.txt", "tensorboard/train",
 )  # fmt: skip
+_TOGETHER = {
+    "all files beside runs": [
+        *RUNS_FILES, *HOME_FILES, *(f"../work/{name}" for name in ("picture.png", "data.npz", _UNDO))
+    ],
+    "all folders beside runs": [name for name in HOME_FOLDERS if name != "recovery/discarded"],
+}  # fmt: skip
+"""Names that something is planted under at once."""
+
 _HEAVY_NAMES = ("weights.npz", "model.json", "request.json", "checkpoints/1.npz", "events.jsonl")
 
 COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -157,6 +167,12 @@ def _fresh(base: Sandbox, root: Path, run: str) -> Sandbox:
     return Sandbox(root)
 
 
+def _names_of(place: str) -> list[str]:
+    if place in _TOGETHER:
+        return _TOGETHER[place]
+    return [place] if place else []
+
+
 def _plant(path: Path, kind: str) -> bool:
     """False where there is nothing to change."""
     if kind in KINDS:
@@ -198,7 +214,7 @@ def _tries(base: Sandbox, part: str, case: _Case) -> Iterator[tuple[str, Try, st
         if sandbox is None or part == "heavy":
             sandbox = _fresh(base, root, _run_kind(name))
         # Again before each command: some write the file anew.
-        if case.place and not _plant(root / "ours" / case.place, case.kind):
+        if not all(_plant(root / "ours" / name, case.kind) for name in _names_of(case.place)):
             return
         result = tried(sandbox, act)
         yield name, result, _wrong(root, name, result.said, case)
@@ -250,8 +266,6 @@ def _traced(base: Sandbox, case: tuple[str, int]) -> Tally:
         if kind and not _plant(sandbox.root / "ours" / place, kind):
             continue
         trace, seconds = _timed(sandbox, words)
-        if kind and seconds - usual_s > MOST_S and _plant(sandbox.root / "ours" / place, kind):
-            trace, seconds = _timed(sandbox, words)  # other programs may have held it up
         usual_s = usual_s or seconds
         tally.count("traced", seconds - usual_s, 0)
         wrong = _wrong(sandbox.root, name, trace.said, _Case(place, kind))
@@ -267,9 +281,11 @@ def _traced(base: Sandbox, case: tuple[str, int]) -> Tally:
 
 
 def _timed(sandbox: Sandbox, words: tuple[str, ...]) -> tuple[Trace, float]:
-    started = time.monotonic()
-    trace = sandbox.traced(0, "workbench", *words, allowed=ALLOWED)
-    return trace, time.monotonic() - started
+    """What a process did, and its time of processors: other programs may hold up everything."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    trace = sandbox.traced(0, "workbench", *words, allowed=ALLOWED, longest_s=_LONGEST_S)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return trace, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _traced_window(base: Sandbox) -> Tally:
@@ -312,11 +328,12 @@ def files(base: Sandbox, only: str) -> Iterator[Tally]:
     if cases:
         words = f"{len(all_places)} names x {len(_ALL_KINDS)} kinds, commands in forks"
         yield _planted(base, "light", cases, words)
-    outer = [place for place in all_places if not place.startswith(_IN_RUN)]
+    outer = [*_TOGETHER, "runs", "../work/p.workbench"]
     cases = [_Case(place, kind) for kind in _ALL_KINDS for place in outer]
     cases = [case for case in cases if only in f"window {case.place} {case.kind}"]
     if cases:
-        words = f"{len(outer)} names beside runs x {len(_ALL_KINDS)} kinds, a window in a fork each"
+        names = sum(map(len, _TOGETHER.values())) + 2
+        words = f"{names} names beside runs in {len(outer)} sets x {len(_ALL_KINDS)} kinds, a window each"
         yield _planted(base, "window", cases, words)
     if only in "strace window":
         yield _traced_window(base)

@@ -22,7 +22,7 @@ from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
-from workbench.runs.state.outcome import RunOutcome, outcome_of
+from workbench.runs.state.outcome import RunOutcome, finished_of, outcome_of
 
 _POLL_S = 0.05
 _LOOK_S = 0.5
@@ -163,6 +163,8 @@ def _grace(history: MetricHistory) -> float:
 
 
 def _died(folder: RunFolder, history: MetricHistory) -> RunFinished:
+    if (finished := finished_of(folder)) is not None:  # in a log too long to be read up to there
+        return finished
     outcome = outcome_of(folder, history)
     return RunFinished(
         seq=history.last_seq + 1,
