@@ -99,7 +99,11 @@ def changed_bytes(data: bytes, name: str, rng: random.Random) -> bytes:
     """A file of a run with bits, values, keys, types or its length changed."""
     if name.endswith((".bin", ".npz")) or rng.random() < 0.2:
         return _with_other_bytes(data, rng)
-    lines = data.decode().split("\n") if name.endswith(".jsonl") else [data.decode()]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return _with_other_bytes(data, rng)
+    lines = text.split("\n") if name.endswith(".jsonl") else [text]
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(lines))
         lines[at] = _other_json(lines[at], rng)

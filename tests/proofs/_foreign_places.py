@@ -328,11 +328,12 @@ def files(base: Sandbox, only: str) -> Iterator[Tally]:
     if cases:
         words = f"{len(all_places)} names x {len(_ALL_KINDS)} kinds, commands in forks"
         yield _planted(base, "light", cases, words)
-    outer = [*_TOGETHER, "runs", "../work/p.workbench"]
+    # Neither without a folder of runs nor with a project that a question is asked about.
+    outer = list(_TOGETHER)
     cases = [_Case(place, kind) for kind in _ALL_KINDS for place in outer]
     cases = [case for case in cases if only in f"window {case.place} {case.kind}"]
     if cases:
-        names = sum(map(len, _TOGETHER.values())) + 2
+        names = sum(map(len, _TOGETHER.values()))
         words = f"{names} names beside runs in {len(outer)} sets x {len(_ALL_KINDS)} kinds, a window each"
         yield _planted(base, "window", cases, words)
     if only in "strace window":
