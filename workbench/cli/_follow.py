@@ -68,7 +68,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
         line.leave_or(ctrl_c)
         line.look(ctrl_c)
         # Asked before reading: what the trainer wrote before it ended is then still read.
-        is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
+        is_over = not folder.is_alive() and time.monotonic() - started > _grace(history, reader)
         events = reader.read_new()
         for event in events:
             history.add(event)
@@ -157,9 +157,9 @@ def _as_here(event: RunEvent, folder: RunFolder) -> RunEvent:
     return event
 
 
-def _grace(history: MetricHistory) -> float:
+def _grace(history: MetricHistory, reader: EventReader) -> float:
     """Seconds in which a run without a lock may still be about to take it."""
-    return 1.0 if history.last_seq else _START_S
+    return 1.0 if history.last_seq or reader.is_too_long else _START_S
 
 
 def _died(folder: RunFolder, history: MetricHistory) -> RunFinished:

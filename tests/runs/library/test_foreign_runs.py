@@ -133,7 +133,9 @@ def test_a_log_without_lines_is_given_up(tmp_path, monkeypatch):
     path = tmp_path / "events.jsonl"
     plant_kind(path, "sparse")
     reader = EventReader(path)
+    assert not reader.is_too_long
     (told,) = reader.read_new()
+    assert reader.is_too_long
     assert "is not read" in reader.warnings[-1]
     assert isinstance(told, LogLine)
     assert told.text.startswith("The log of the run is too long: what follows byte")

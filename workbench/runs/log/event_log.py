@@ -208,6 +208,7 @@ class EventReader:
         warnings: Words about the first lines that were passed over.
         num_bad_lines: How many lines were passed over.
         last_seq: Number of the last event read.
+        is_too_long: What follows is not read, as there is too much of it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -220,6 +221,7 @@ class EventReader:
         self.last_seq = 0
         self._num_skipped = 0
         self._to_tell = ""
+        self.is_too_long = False
         self._last_time = 0.0
 
     @property
@@ -310,7 +312,7 @@ class EventReader:
         words = f"what follows byte {self._offset:,} is not read"
         if words not in self.warnings:
             self._warn(words)
-            self._to_tell = words
+            self._to_tell, self.is_too_long = words, True
 
     def _warn(self, words: str) -> None:
         self.num_bad_lines += 1
