@@ -90,7 +90,12 @@ class Sandbox:
         }
 
     def traced(
-        self, seconds: float, *words: str, allowed: Sequence[str] = (), **more: str
+        self,
+        seconds: float,
+        *words: str,
+        allowed: Sequence[str] = (),
+        longest_s: float | None = None,
+        **more: str,
     ) -> Trace:
         """Runs a module or file with its words, for at least some seconds.
 
@@ -98,11 +103,14 @@ class Sandbox:
             seconds: How long the process lives.
             words: Module or file of Python, and what follows it.
             allowed: Patterns (of `re`) of further paths, below the sandbox, that may be made.
+            longest_s: How long before it is killed; None for as long as it takes.
             more: Environment variables.
         """
         log = self.root / f"trace-{threading.get_ident()}-{time.monotonic_ns()}"
-        command = [sys.executable, "-m", "tests.traced", str(seconds), *words]
-        strace = ["strace", "-f", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}", "-o", str(log)]
+        limit = [] if longest_s is None else ["timeout", "-s", "KILL", f"{longest_s:g}"]
+        command = [*limit, sys.executable, "-m", "tests.traced", str(seconds), *words]
+        strace = ["strace", "-f", "--seccomp-bpf", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}"]
+        strace += ["-o", str(log)]
         done = subprocess.run(
             [*strace, *command], cwd=self.work, env=self.environment(**more),
             capture_output=True, text=True, errors="replace", check=False,

@@ -56,7 +56,7 @@ def mutated_texts(num_cases: int, seed: int) -> Iterator[str]:
         yield text
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
+def places_in(value: Any) -> list[tuple[Any, Any]]:
     """(container, key) of everything inside a JSON value."""
     found: list[tuple[Any, Any]] = []
     waiting = [value]
@@ -71,7 +71,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 
 def mutate_value(plain: Any, rng: random.Random) -> None:
-    places = _places(plain)
+    places = places_in(plain)
     if not places:
         return
     container, key = rng.choice(places)

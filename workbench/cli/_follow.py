@@ -22,7 +22,7 @@ from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
-from workbench.runs.state.outcome import RunOutcome, outcome_of
+from workbench.runs.state.outcome import RunOutcome, finished_of, outcome_of
 
 _POLL_S = 0.05
 _LOOK_S = 0.5
@@ -68,7 +68,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
         line.leave_or(ctrl_c)
         line.look(ctrl_c)
         # Asked before reading: what the trainer wrote before it ended is then still read.
-        is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
+        is_over = not folder.is_alive() and time.monotonic() - started > _grace(history, reader)
         events = reader.read_new()
         for event in events:
             history.add(event)
@@ -157,12 +157,14 @@ def _as_here(event: RunEvent, folder: RunFolder) -> RunEvent:
     return event
 
 
-def _grace(history: MetricHistory) -> float:
+def _grace(history: MetricHistory, reader: EventReader) -> float:
     """Seconds in which a run without a lock may still be about to take it."""
-    return 1.0 if history.last_seq else _START_S
+    return 1.0 if history.last_seq or reader.is_too_long else _START_S
 
 
 def _died(folder: RunFolder, history: MetricHistory) -> RunFinished:
+    if (finished := finished_of(folder)) is not None:  # in a log too long to be read up to there
+        return finished
     outcome = outcome_of(folder, history)
     return RunFinished(
         seq=history.last_seq + 1,

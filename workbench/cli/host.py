@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import msgspec
 
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, print_text, report
-from workbench.core.format import bytes_text
+from workbench.core.format import bytes_text, local_time
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import parse_target
@@ -110,7 +109,8 @@ def _list(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(_plain(host))
             continue
-        seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
+        then = local_time(host.seen) if host.seen else None
+        seen = f"{then:%Y-%m-%d %H:%M}" if then is not None else "never"
         words = "; ".join(filter(None, (host.name, host.words)))
         print_text(f"{host.address:32} {seen:16}  {words}")
     if not saved and not arguments.json:

@@ -173,6 +173,8 @@ def _row(summary: RunSummary, home: Path) -> tuple[str, ...]:
     tags = "".join(f" #{tag}" for tag in summary.tags)
     epochs = f"epoch {summary.epochs_done} of {summary.epochs}"
     verdict = f"  {summary.verdict}" if summary.verdict else ""
+    if not summary.is_readable:
+        verdict = f"  {summary.words}"
     return (
         _name(summary.label),
         _name(summary.project),
@@ -196,13 +198,17 @@ def _show(arguments: argparse.Namespace) -> None:
     summary, outcome = summarise(run), outcome_of(run)
     if summary is None:
         run.request()  # raises why it is not a run
-        return
+        raise RunFolderError(
+            "The state of the run cannot be shown: its folder has changed just now.",
+            where=str(run.path),
+            fix="Try again.",
+        )
     if arguments.json:
         plain = msgspec.to_builtins(summary, enc_hook=str)
         print_json({**plain, "resumes": outcome.resumes})
         return
     row = "  ".join(_row(summary, runs_home()))
-    print_text(row, *filter(None, (outcome.sentence(), outcome.resumes)))
+    print_text(row, *filter(None, (summary.words if summary.is_readable else "", outcome.resumes)))
 
 
 def _skip(arguments: argparse.Namespace) -> None:

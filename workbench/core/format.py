@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime
 
 MAX_NAME = 100
 """Letters that a class name has at most."""
@@ -170,3 +171,13 @@ def rate_text(rate: float) -> str:
 def epochs_text(epochs: float) -> str:
     """Epochs in words: 3 epochs, 1 epoch, 0.03 epochs."""
     return "1 epoch" if epochs == 1 else f"{epochs:.3g} epochs"
+
+
+def local_time(moment: float) -> datetime | None:
+    """A moment, in seconds since the epoch, as local time; None for a number that is no moment: one
+    of a file from elsewhere.
+    """
+    try:
+        return datetime.fromtimestamp(moment).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return None

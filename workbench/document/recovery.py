@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.core.format import plural
+from workbench.core.format import local_time, plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.storage.file_lock import is_locked, lock_descriptor
@@ -63,7 +63,8 @@ class RecoveryOffer:
 
     def sentence(self) -> str:
         """The offer in words."""
-        when = time.strftime("%d %B, %H:%M", time.localtime(self.saved_at))
+        then = local_time(self.saved_at)
+        when = "an unknown time" if then is None else then.strftime("%d %B, %H:%M")
         if self.project is None:
             return f"Unsaved changes of {when} are damaged: {self.problem}"
         edits = plural(self.num_edits, "edit")

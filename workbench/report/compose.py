@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from workbench import __version__
+from workbench.core.format import local_time
 from workbench.report.blocks import Document, plain_name
 from workbench.report.facts import Facts
 from workbench.report.palette import LIGHT
@@ -26,8 +27,8 @@ _SECTIONS = (summary, network, training, scores, examples, data, card, repeat)
 def compose(facts: Facts) -> Document:
     """The report as a value."""
     number = f"Run {facts.request.number}" if facts.request.number else "Run"
-    created = datetime.fromtimestamp(facts.request.created).astimezone()
-    when = f"{created:%Y-%m-%d %H:%M}" if facts.request.created else ""
+    created = local_time(facts.request.created) if facts.request.created else None
+    when = f"{created:%Y-%m-%d %H:%M}" if created is not None else ""
     title = facts.summary.own_title or facts.summary.project or facts.request.title
     label = facts.summary.label
     parts = [label if facts.request.number == 0 else f"Run {label}", when]

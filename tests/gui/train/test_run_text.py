@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from workbench.gui.common.run_text import state_words
+from workbench.gui.common.run_text import state_words, when
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
 from workbench.gui.train.runs.run_delegate import state_color
@@ -111,3 +111,8 @@ def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):
     assert state_words(failed).startswith(f"{words} · ")
     assert state_color(theme, "completed", failed.verdict) == theme.colors.warning
     assert state_color(theme, "completed", healthy.verdict) == theme.colors.good
+
+
+@pytest.mark.parametrize("created", [1e300, -1e300, 2.0**63])
+def test_a_number_that_is_no_moment_is_an_unknown_time(created):
+    assert when(created) == "unknown"

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.gui.views.scripted import ScriptedService, give_weights
+from tests.planted_kinds import KINDS, plant_kind
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.classify.view import ClassifyView
@@ -192,3 +193,17 @@ def test_a_first_run_in_training_answers_where_the_user_says_so(
     QTest.mouseClick(view.empty.action, Qt.MouseButton.LeftButton)
     assert view.chooser.path == live.path
     live.finish()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_in_place_of_places_neither_holds_nor_ends_the_window(
+    context, tmp_path, kind
+):
+    path = tmp_path / "window.ini"
+    plant_kind(path, kind)
+    before = path.lstat()
+    state = WindowState(context.settings, path)
+    state.set_folder("images", "somewhere")
+    assert state.folder("images") == "somewhere"
+    del state
+    assert (path.lstat().st_mode, path.lstat().st_size) == (before.st_mode, before.st_size)

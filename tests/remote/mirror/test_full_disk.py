@@ -9,11 +9,12 @@ from typing import NamedTuple
 import pytest
 
 from workbench.core.projects.project import Project
-from workbench.errors import SaveError
+from workbench.errors import RemoteError, SaveError
 from workbench.pictures.store import SPARE_BYTES
 from workbench.remote.mirror.file_fetcher import PARTS_NAME, Fetching
 from workbench.remote.ssh.connection import Answer
 from workbench.runs.folder import create_run
+from workbench.runs.store.run_weights import checkpoint_room
 
 
 class Usage(NamedTuple):
@@ -40,8 +41,18 @@ class FarEnd:
         return Answer({}, CONTENT[offset : offset + fields["limit"]])
 
 
-@pytest.mark.parametrize("size", [60 * 1024**3, len(CONTENT)])
-def test_a_file_that_would_fill_the_disk_is_not_begun(tmp_path, monkeypatch, size):
+@pytest.mark.parametrize("verb", ["model", "state"])
+def test_a_file_larger_than_its_network_is_not_begun(tmp_path, verb):
+    run = create_run(Project(), path=tmp_path / "run")
+    end = FarEnd(checkpoint_room(run) + 1)
+    with pytest.raises(RemoteError, match="too large") as caught:
+        getattr(Fetching(run, end, "run-1"), verb)()
+    assert (caught.value.is_passing, end.num_read) == (False, 0)
+    assert not (run.path / PARTS_NAME).exists()
+
+
+def test_a_file_that_would_fill_the_disk_is_not_begun(tmp_path, monkeypatch):
+    size = len(CONTENT)
     run, end = create_run(Project(), path=tmp_path / "run"), FarEnd(size)
     free = SPARE_BYTES + len(CONTENT) - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free, 0, free))

@@ -11,6 +11,8 @@ import pytest
 
 from tests.mutated_runs import CHANGED, FILES, OTHER, doors, mutated, outcome_of_door, written_base
 from tests.planted_kinds import KINDS, plant_kind
+from workbench.cli import main
+from workbench.cli import runs as run_commands
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import WeightsError
 from workbench.protocol.events import EpochFinished, LogLine
@@ -56,7 +58,7 @@ def test_what_is_no_file_beside_the_runs_hides_none(runs, name, kind):
 @pytest.mark.parametrize("seed", range(40))
 def test_changed_files_are_shown_or_refused_in_words(runs, seed):
     home, base = runs
-    mutated(home, base, seed)
+    next(mutated(home, base, [seed]))
     for _, door in doors(home):
         outcome_of_door(door)
 
@@ -131,8 +133,51 @@ def test_a_log_without_lines_is_given_up(tmp_path, monkeypatch):
     path = tmp_path / "events.jsonl"
     plant_kind(path, "sparse")
     reader = EventReader(path)
-    assert reader.read_new() == []
+    assert not reader.is_too_long
+    (told,) = reader.read_new()
+    assert reader.is_too_long
     assert "is not read" in reader.warnings[-1]
+    assert isinstance(told, LogLine)
+    assert told.text.startswith("The log of the run is too long: what follows byte")
+    assert reader.read_new() == []
+
+
+def test_a_follower_of_a_log_that_grows_too_long_is_told(runs, monkeypatch):
+    path = runs[0] / OTHER / "events.jsonl"
+    reader = EventReader(path)
+    assert reader.read_new()
+    monkeypatch.setattr(event_log, "MOST_LOG_BYTES", path.stat().st_size)
+    with EventWriter(path) as writer:
+        writer.write(LogLine(text="one more"))
+    assert [event.text for event in reader.read_new()] == [
+        f"The log of the run is too long: what follows byte {event_log.MOST_LOG_BYTES:,} is not read."
+    ]
+    assert reader.read_new() == []
+
+
+def test_figures_that_leave_out_a_part_of_the_log_say_so(runs, monkeypatch):
+    run = RunFolder(runs[0] / OTHER)
+    with EventWriter(run.events_path) as writer:
+        writer.write(LogLine(text="the trainer goes on"))
+    assert summary.summarise(run).words.endswith(".")
+    assert "leave out" not in summary.summarise(run).words
+    monkeypatch.setattr(event_log, "_WHOLE_BYTES", run.events_path.stat().st_size - 1)
+    assert "the figures leave out what is in its middle" in summary.summarise(run).words
+
+
+@pytest.mark.parametrize("words", [["runs"], ["runs", "show", CHANGED]])
+def test_the_terminal_says_why_a_run_cannot_be_read(runs, words, capsys):
+    home, base = runs
+    shutil.copytree(base, home / CHANGED)
+    (home / CHANGED / "request.json").write_bytes(b"[1]")
+    assert main(words) == 0
+    assert "Cannot be read: The run's request is damaged." in capsys.readouterr().out
+
+
+def test_a_run_that_has_gone_meanwhile_is_not_shown_in_silence(runs, monkeypatch, capsys):
+    monkeypatch.setattr(run_commands, "summarise", lambda run: None)
+    assert main(["runs", "show", OTHER]) == 3
+    assert "cannot be shown" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", [10**30, -(10**30), 1e308])
@@ -145,8 +190,10 @@ def test_a_number_without_room_hides_no_run(runs, value):
         path.write_text(json.dumps({**request, "project": with_recipe(request, key, value)}))
         (home / INDEX_NAME).unlink(missing_ok=True)
         assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
-    path.write_text(json.dumps({**request, "number": value}))
-    assert {run.name for run in list_runs(home)} == {CHANGED, OTHER}
+    for key in ("number", "created"):
+        path.write_text(json.dumps({**request, key: value}))
+        for _, door in doors(home):
+            outcome_of_door(door)
 
 
 def with_recipe(request, key, value):

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from send2trash import plat_other
 
 from workbench.cli import main
 from workbench.core.projects.project import Project
@@ -200,3 +201,18 @@ def test_a_run_comes_back_from_the_trash_of_its_disk(other_disk, tmp_path, monke
     assert not run.path.exists()
     restore_path(run.path)
     assert run.request_path.is_file()
+
+
+@pytest.mark.parametrize("path", ["../outside/one", "a/../../outside/one", "/outside/one"])
+def test_a_disk_cannot_say_that_a_run_was_beside_it(home_trash, tmp_path, monkeypatch, path):
+    """What is put back there would be written anywhere: the disk may come from elsewhere."""
+    disk = tmp_path / "disk"
+    monkeypatch.setattr(plat_other, "find_mount_point", lambda _: os.fsencode(disk))
+    bin_of_disk = disk / f".Trash-{os.getuid()}"
+    create_run(Project(), path=bin_of_disk / "files" / "one")
+    info = bin_of_disk / "info" / "one.trashinfo"
+    info.parent.mkdir()
+    info.write_text("[Trash Info]\nPath=runs/one\n")
+    assert [run.path for run in trashed_runs(disk)] == [disk / "runs" / "one"]
+    info.write_text(f"[Trash Info]\nPath={path}\n")
+    assert trashed_runs(disk) == []

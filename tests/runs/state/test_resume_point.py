@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from workbench.core.checks.analysis import analyse
+from workbench.core.format import local_time
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import NoRoomError
 from workbench.layers import all_layers
 from workbench.protocol.events import Plan
 from workbench.runs.folder import create_run
+from workbench.runs.state import resume_point
 from workbench.runs.state.disk_room import needed_bytes, refuse_no_room
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.resume_point import resume_words
@@ -99,3 +101,9 @@ def test_a_run_that_needs_more_than_is_free_is_refused_in_figures(tmp_path):
         units *= 10
     with pytest.raises(NoRoomError, match=r"This run needs about .* of disk space, .* are free"):
         refuse_no_room(huge(units), tmp_path)
+
+
+@pytest.mark.parametrize("moment", [1e300, -1e300, 2.0**63, float("nan")])
+def test_a_number_that_is_no_moment_is_no_time(moment):
+    assert local_time(moment) is None
+    assert resume_point._clock(moment) == "of an unknown time"

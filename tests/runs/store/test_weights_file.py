@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as np_st
 
 from workbench.errors import WeightsError
-from workbench.runs.store.weights_file import array_checksum, read_arrays, write_arrays
+from workbench.runs.store.weights_file import (
+    array_checksum,
+    check_arrays,
+    read_arrays,
+    write_arrays,
+)
 
 _ARRAYS = st.dictionaries(
     st.text("abc_2/ü", min_size=1, max_size=12),
@@ -61,6 +66,20 @@ def _same_or_refused(path, arrays):
     except WeightsError:
         return
     assert array_checksum(back) == array_checksum(arrays)
+
+
+def test_arrays_are_checked_one_at_a_time_as_all_at_once(tmp_path):
+    path = tmp_path / "weights.npz"
+    arrays = {f"layer_{at}/kernel": np.full((50, 2), at, np.float32) for at in (10, 2, 1)}
+    checksum = write_arrays(path, arrays)
+    check_arrays(path, checksum=checksum)
+    with pytest.raises(WeightsError, match="do not match the model card"):
+        check_arrays(path, checksum="0" * 64)
+    with pytest.raises(WeightsError, match="too long"):
+        check_arrays(path, max_bytes=10)
+    path.write_bytes(path.read_bytes().replace(checksum.encode(), b"0" * 64))
+    with pytest.raises(WeightsError, match="does not match its checksum"):
+        check_arrays(path)
 
 
 def test_the_file_of_another_run_is_refused(tmp_path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
+from datetime import datetime
 
-from workbench.core.format import count, plural
+from workbench.core.format import count, local_time, plural
 from workbench.runs.library.projects import full_name
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import ended_words
@@ -69,10 +69,12 @@ def _live_words(summary: RunSummary) -> str:
 
 def when(created: float) -> str:
     """A moment as people name it: the time today, else the day."""
-    then, now = time.localtime(created), time.localtime()
-    if then[:3] == now[:3]:
-        return time.strftime("today %H:%M", then)
-    return time.strftime("%d %b %H:%M" if then[0] == now[0] else "%d %b %Y", then)
+    then, now = local_time(created), datetime.now().astimezone()
+    if then is None:
+        return "unknown"
+    if then.date() == now.date():
+        return then.strftime("today %H:%M")
+    return then.strftime("%d %b %H:%M" if then.year == now.year else "%d %b %Y")
 
 
 def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QByteArray, QObject, QSettings, QTemporaryDir, Signal
 
+from workbench.core.storage.foreign_file import SMALL_BYTES
 from workbench.core.storage.json_file import DAMAGED
 from workbench.settings.store import SettingsStore
 
@@ -14,6 +16,15 @@ LAYOUT_VERSION = 1
 
 _MOST_PROJECTS = 50
 """Projects whose models are kept."""
+
+
+def _may_be_qts(path: Path) -> bool:
+    """Qt would write through a link, wait for ever at a pipe, and read a file of any length."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return True  # it is made
+    return stat.S_ISREG(info.st_mode) and info.st_size <= SMALL_BYTES
 
 
 class KeptModel(msgspec.Struct, frozen=True, array_like=True):
@@ -33,7 +44,8 @@ class WindowState(QObject):
 
     Args:
         settings: Keeps the recent projects.
-        path: The file of places; where a link has its name, places are kept until the end.
+        path: The file of places; where anything else than a file of ordinary length has its name,
+            places are kept until the end.
     """
 
     recent_changed = Signal()
@@ -42,7 +54,7 @@ class WindowState(QObject):
         super().__init__(parent)
         self._settings = settings
         self._folder: QTemporaryDir | None = None
-        if path.is_symlink():  # Qt would write through it
+        if not _may_be_qts(path):
             self._folder = QTemporaryDir()
             path = Path(self._folder.filePath(path.name))
         self._store = QSettings(str(path), QSettings.Format.IniFormat)

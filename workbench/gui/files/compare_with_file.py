@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.core.format import local_time
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.storage.file_stamp import FileStamp
@@ -31,7 +31,8 @@ _NOTHING = "Network, training settings and data are the same; only positions on 
 
 def changed_words(found: FileStamp | None, *, is_open_elsewhere: bool) -> str:
     """When a file was changed, and whether another window may have done it."""
-    when = "" if found is None else time.strftime(" at %H:%M:%S", time.localtime(found.modified_at))
+    then = None if found is None else local_time(found.modified_at)
+    when = "" if then is None else then.strftime(" at %H:%M:%S")
     elsewhere = " The project is also open in another window." if is_open_elsewhere else ""
     return f"The file was changed{when}, after it was last read or saved here.{elsewhere}"
 

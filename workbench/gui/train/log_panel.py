@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QStackedWidget, QToolButton
 
+from workbench.core.format import local_time
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
@@ -85,7 +85,8 @@ class LogPanel(QFrame):
         """Adds a line for each event that has words."""
         lines = []
         for moment, words in self._formatter.lines(events, epochs):
-            stamp = time.strftime("%H:%M:%S", time.localtime(moment))
+            then = local_time(moment)
+            stamp = "--:--:--" if then is None else then.strftime("%H:%M:%S")
             lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
         if lines:
             self.add_text("\n".join(lines))

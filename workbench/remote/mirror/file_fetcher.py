@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.core.storage.own_file import make_own_folder, open_own, refuse_link, replace_own
-from workbench.errors import RemoteError, RunFolderError, SaveError, WeightsError
+from workbench.errors import ProjectFileError, RemoteError, RunFolderError, SaveError, WeightsError
 from workbench.host.wire import CHUNK
 from workbench.pictures.store import SPARE_BYTES
 from workbench.remote.ssh.connection import Answer
@@ -33,11 +33,11 @@ from workbench.runs.store.checkpoint import (
 )
 from workbench.runs.store.provenance import ORIGIN_NAME
 from workbench.runs.store.references import MAX_FILE_BYTES, REFERENCES_NAME, references_path
-from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.store.run_weights import checkpoint_room
+from workbench.runs.store.weights_file import check_arrays
 
 PARTS_NAME = "fetching"
 _GENERATIONS = (1, 2)
-_MAX_ARRAYS_BYTES = 64 * 1024**3
 _MAX_SMALL_BYTES = 512 * 1024**2
 _MAX_TEXT_BYTES = 1024 * 1024
 _TRIES = 3
@@ -70,7 +70,7 @@ class Fetching:
         """
         for generation in _GENERATIONS:
             path = checkpoint_path(self.run, generation)
-            self._bring(f"checkpoints/{path.name}", path, self._check_generation)
+            self._bring(f"checkpoints/{path.name}", path, self._check_generation, self._room())
         with contextlib.suppress(SaveError):  # it only uses disk space
             remove_old_best(self.run)
 
@@ -94,7 +94,7 @@ class Fetching:
     def model(self) -> None:
         """The weights, then the card that belongs to them; errors as `state`."""
         for _ in range(_TRIES):
-            self._bring(WEIGHTS_NAME, self.run.weights_path, _check_arrays)
+            self._bring(WEIGHTS_NAME, self.run.weights_path, check_arrays, self._room())
             # A missing or damaged one is no reason to have no model.
             self._bring(REFERENCES_NAME, references_path(self.run), limit=MAX_FILE_BYTES)
             with contextlib.suppress(_OtherWeightsError):  # others came in between
@@ -121,14 +121,16 @@ class Fetching:
         shutil.rmtree(self._parts, ignore_errors=True)
 
     def _bring(
-        self, name: str, path: Path, check: Check | None = None, limit: int = _MAX_ARRAYS_BYTES
+        self, name: str, path: Path, check: Check | None = None, limit: int = _MAX_SMALL_BYTES
     ) -> None:
         """One file, unless it is here already."""
         facts = self.line.call("stat", run=self.name, name=name)
         size, digest = facts.number("size"), facts.text("sha256")
         if not facts.flag("is_there") or _is_here(path, size, digest):
             return
-        if size > limit or not (len(digest) == 64 and digest.isalnum()):
+        if size > limit:
+            raise _too_large(name, size, limit)
+        if not (len(digest) == 64 and digest.isalnum()):
             raise _not_as_promised(name, f"{size:,} bytes, sha256 {digest[:80]}")
         part = self._part(name, digest)
         try:
@@ -195,32 +197,43 @@ class Fetching:
             offset += len(data)
             yield data
 
+    def _room(self) -> int:
+        """The most bytes that arrays of this run can have, by the network that was sent there."""
+        try:
+            return checkpoint_room(self.run)
+        except (RunFolderError, ProjectFileError) as error:
+            raise RemoteError(
+                "The run's own request cannot be read, so that what arrives cannot be judged.",
+                key="request",
+                where=str(self.run.request_path),
+                received=error.received or error.what,
+                fix="Restore the run folder from a copy.",
+            ) from error
+
     def _check_generation(self, part: Path) -> None:
-        _check_arrays(part)
+        check_arrays(part)
         state = read_state(part)
         if state is None:
             raise WeightsError("The checkpoint is damaged.", received="no state")
         if state.best_file and state.best is not None:
             # By its number: a name from elsewhere is no path here.
             best = best_name(state.best.epoch)
-            self._bring(f"checkpoints/{best}", self.run.checkpoints_path / best, _check_arrays)
+            self._bring(
+                f"checkpoints/{best}", self.run.checkpoints_path / best, check_arrays, self._room()
+            )
 
     def _check_card(self, part: Path) -> None:
         card = decode_card(part.read_bytes(), str(part))
         if not card.checksum:
             return  # it belongs to whatever weights are beside it
         try:
-            read_arrays(self.run.weights_path, checksum=card.checksum)
+            check_arrays(self.run.weights_path, checksum=card.checksum)
         except WeightsError as error:
             raise _OtherWeightsError from error
 
 
 class _OtherWeightsError(Exception):
     """The card is not of the weights that are here: new ones came in between."""
-
-
-def _check_arrays(part: Path) -> None:
-    read_arrays(part)
 
 
 def _is_here(path: Path, size: int, digest: str) -> bool:
@@ -233,6 +246,17 @@ def _is_here(path: Path, size: int, digest: str) -> bool:
 def _digest_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _too_large(name: str, size: int, limit: int) -> RemoteError:
+    return RemoteError(
+        "A file of the run on the other computer is too large.",
+        key="file_size",
+        where=name,
+        received=f"{size:,} bytes",
+        expected=f"at most {limit:,} bytes, by the network that is trained",
+        fix="It is not downloaded. The other computer is not to be trusted: stop the run.",
+    )
 
 
 def _not_as_promised(name: str, received: str) -> RemoteError:

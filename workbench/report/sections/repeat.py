@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import datetime
 
-from workbench.core.format import duration, plural
+from workbench.core.format import duration, local_time, plural
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Names
 from workbench.report.facts import Facts
@@ -50,8 +49,9 @@ def command(facts: Facts) -> str:
 def _rows(facts: Facts) -> list[tuple[str, str]]:
     rows = [("Run", plain_name(facts.run.name))]
     if facts.request.created:
-        when = datetime.fromtimestamp(facts.request.created).astimezone()
-        rows.append(("Started", f"{when:%Y-%m-%d %H:%M %Z}"))
+        when = local_time(facts.request.created)
+        words = "at an unknown time" if when is None else f"{when:%Y-%m-%d %H:%M %Z}"
+        rows.append(("Started", words))
     started = facts.history.started
     if started is not None:
         rows += _started_rows(facts)

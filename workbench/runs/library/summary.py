@@ -25,7 +25,7 @@ from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link, read_remote
-from workbench.runs.log.event_log import complete_lines, decode_line
+from workbench.runs.log.event_log import complete_lines, decode_line, left_out_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.scores import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
@@ -65,7 +65,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         project_path: The file of its project; "" for one that was never saved.
         network_key, request_key: Equal for runs of the same network, of the same request.
         outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
-        words: The outcome as a sentence.
+        words: The outcome as a sentence, and what the figures leave out of a very long log.
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
         after: What goes on behind its last step, in words, while that is known; "" otherwise.
@@ -179,6 +179,9 @@ def _summary(run: RunFolder) -> RunSummary:
     history = summary_history(run.events_path)
     outcome = _waiting(run, place) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
+    # One that names its best epoch needs no other.
+    is_whole = finished is not None and finished.best is not None
+    left_out = "" if is_whole else left_out_words(run.events_path)
     return RunSummary(
         path=run.path,
         name=run.name,
@@ -186,7 +189,7 @@ def _summary(run: RunFolder) -> RunSummary:
         own_title=notes.title,
         **_of_request(request, notes.title),
         outcome=outcome.kind,
-        words=outcome.sentence(),
+        words=" ".join(filter(None, (outcome.sentence(), left_out))),
         verdict=finished.verdict if finished is not None else "",
         epochs=started.epochs if started is not None else _planned_epochs(request),
         test_accuracy=finished.test.accuracy if finished and finished.test else None,

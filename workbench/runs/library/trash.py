@@ -153,7 +153,8 @@ def _bins(home: Path) -> Iterator[Path]:
 def _runs_in(trash: Path) -> Iterator[TrashedRun]:
     """What is a run, or a link to one, and says where it was."""
     top = trash.parent if trash.name.startswith(".Trash-") else trash.parent.parent
-    base = trash.parent if trash == Path(plat_other.HOMETRASH) else top
+    is_home = trash == Path(plat_other.HOMETRASH)
+    base = trash.parent if is_home else top
     try:
         names = sorted(info.name for info in (trash / "info").iterdir())
     except OSError:
@@ -162,8 +163,17 @@ def _runs_in(trash: Path) -> Iterator[TrashedRun]:
         place = trash / "files" / name.removesuffix(".trashinfo")
         if RunFolder(place).request_path.is_file():
             fields = _fields(trash / "info" / name)
-            if path := fields.get("Path"):
-                yield TrashedRun(fields.get("DeletionDate", ""), base / unquote(path), place)
+            path = unquote(fields.get("Path", ""))
+            if path and (is_home or _stays_below(path)):
+                yield TrashedRun(fields.get("DeletionDate", ""), base / path, place)
+
+
+def _stays_below(path: str) -> bool:
+    """Whether a path from the top of a disk is one below it, as the trash specification demands: a
+    disk may come from elsewhere, and what it names is put back there.
+    """
+    parts = Path(path).parts
+    return "\0" not in path and not Path(path).is_absolute() and ".." not in parts
 
 
 def _fields(info: Path) -> dict[str, str]:

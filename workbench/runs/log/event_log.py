@@ -208,6 +208,7 @@ class EventReader:
         warnings: Words about the first lines that were passed over.
         num_bad_lines: How many lines were passed over.
         last_seq: Number of the last event read.
+        is_too_long: What follows is not read, as there is too much of it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -219,6 +220,9 @@ class EventReader:
         self.num_bad_lines = 0
         self.last_seq = 0
         self._num_skipped = 0
+        self._to_tell = ""
+        self.is_too_long = False
+        self._last_time = 0.0
 
     @property
     def has_torn_end(self) -> bool:
@@ -235,9 +239,15 @@ class EventReader:
         return f"The log of the run is damaged, so events are left out: {said}{more}."
 
     def read_new(self, max_events: int = 5_000) -> list[RunEvent]:
-        """The events since the last call, at most so many; [] when there are none."""
-        found = map(self._decode, self._lines(max_events))
-        return [event for event in found if event is not None]
+        """The events since the last call, at most so many; [] when there are none. Where a log is
+        too long to be read further, a line in place of the rest says so.
+        """
+        found = [event for line in self._lines(max_events) if (event := self._decode(line))]
+        if self._to_tell:
+            words, self._to_tell = f"The log of the run is too long: {self._to_tell}.", ""
+            told = LogLine(seq=self.last_seq, time=self._last_time, text=words, level="warning")
+            found.append(told)
+        return found
 
     def _lines(self, max_lines: int) -> list[bytes]:
         lines: list[bytes] = []
@@ -295,13 +305,14 @@ class EventReader:
             return None
         if event.seq > self.last_seq + 1:
             self._warn(f"events {self.last_seq + 1} to {event.seq - 1} are missing")
-        self.last_seq = event.seq
+        self.last_seq, self._last_time = event.seq, event.time
         return event
 
     def _warn_of_the_rest(self) -> None:
         words = f"what follows byte {self._offset:,} is not read"
         if words not in self.warnings:
             self._warn(words)
+            self._to_tell, self.is_too_long = words, True
 
     def _warn(self, words: str) -> None:
         self.num_bad_lines += 1
@@ -349,6 +360,15 @@ def complete_lines(path: Path) -> Iterator[bytes]:
         file.seek(size - half)
         file.readline(half)  # a part of one
         yield from _lines_up_to(file, size)
+
+
+def left_out_words(path: Path) -> str:
+    """What `complete_lines` leaves out of a log, as a sentence; "" for nothing."""
+    with contextlib.suppress(OSError), open_foreign(path) as file:
+        if size_of(file) > _WHOLE_BYTES:
+            most = f"{_WHOLE_BYTES // 1024**2} MiB"
+            return f"Its log is longer than {most}: the figures leave out what is in its middle."
+    return ""
 
 
 def _lines_up_to(file: io.BufferedReader, end: int) -> Iterator[bytes]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import time
+from datetime import datetime
 
+from workbench.core.format import local_time
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import newest_state, path_of
@@ -38,6 +39,8 @@ def _planned(run: RunFolder) -> int:
 
 
 def _clock(moment: float) -> str:
-    then = time.localtime(moment)
-    is_today = then[:3] == time.localtime()[:3]
-    return time.strftime("%H:%M" if is_today else "%d %b %Y %H:%M", then)
+    then = local_time(moment)
+    if then is None:
+        return "of an unknown time"
+    is_today = then.date() == datetime.now().astimezone().date()
+    return then.strftime("%H:%M" if is_today else "%d %b %Y %H:%M")

@@ -34,7 +34,7 @@ def read_run_weights(folder: Path, card: ModelCard) -> Arrays:
     """
     path = folder / WEIGHTS_NAME
     graph = graph_from_plain(card.graph, str(folder))
-    most = 2 * bytes_of_weights(graph) + _ROOM_BYTES
+    most = weights_room(graph)
     layers = frozenset(keras_names(graph).values())
     return read_arrays(path, checksum=card.checksum, max_bytes=most, layers=layers)
 
@@ -42,6 +42,11 @@ def read_run_weights(folder: Path, card: ModelCard) -> Arrays:
 def bytes_of_weights(graph: Graph) -> int:
     """How many bytes the weights of a network are in float32."""
     return 4 * analyse(graph, all_layers(), recipe=TrainingRecipe()).costs.parameters.total
+
+
+def weights_room(graph: Graph) -> int:
+    """The most bytes that a file with the weights of a network can have."""
+    return 2 * bytes_of_weights(graph) + _ROOM_BYTES
 
 
 def checkpoint_room(run: RunFolder) -> int:

@@ -34,10 +34,15 @@ def array_checksum(arrays: Arrays) -> str:
     """SHA-256 over names, types, shapes and values; the order does not matter."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
-        array = np.asarray(arrays[name])
-        digest.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        digest.update(np.ascontiguousarray(array).data)
+        for part in _checked_parts(name, np.asarray(arrays[name])):
+            digest.update(part)
     return digest.hexdigest()
+
+
+def _checked_parts(name: str, array: np.ndarray[Any, Any]) -> tuple[bytes, memoryview]:
+    """What of an array is in the checksum."""
+    head = f"{name}\0{array.dtype.str}\0{array.shape}\0".encode()
+    return head, np.ascontiguousarray(array).data
 
 
 def write_arrays(path: Path, arrays: Arrays) -> str:
@@ -98,7 +103,11 @@ def read_arrays(
             member.filename.removesuffix(".npy"): _read_member(archive, member)
             for member in archive.infolist()
         }
-    actual = array_checksum(arrays)
+    _check_digest(path, array_checksum(arrays), stored, checksum)
+    return arrays
+
+
+def _check_digest(path: Path, actual: str, stored: str, checksum: str) -> None:
     if actual != stored:
         raise _damaged(path, "the content does not match its checksum")
     if checksum and actual != checksum:
@@ -109,7 +118,18 @@ def read_arrays(
             expected=f"checksum {checksum[:12]}...",
             fix="Copy the whole run folder again.",
         )
-    return arrays
+
+
+def check_arrays(path: Path, *, checksum: str = "", max_bytes: int | None = None) -> None:
+    """Checks a file as `read_arrays`, with one array at a time in memory; raises WeightsError."""
+    digest = hashlib.sha256()
+    with _opened(path, None, max_bytes) as archive:
+        stored = archive.comment.removeprefix(_PREFIX).decode("ascii")
+        members = {each.filename.removesuffix(".npy"): each for each in archive.infolist()}
+        for name in sorted(members):
+            for part in _checked_parts(name, _read_member(archive, members[name])):
+                digest.update(part)
+    _check_digest(path, digest.hexdigest(), stored, checksum)
 
 
 def read_array(path: Path, name: str, *, max_bytes: int) -> np.ndarray[Any, Any]:
