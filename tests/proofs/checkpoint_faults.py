@@ -109,7 +109,10 @@ def disturb(run: RunFolder, fault: Fault, name: str, *, fault_s: float) -> Round
     """Trains a run to its end, with one fault on the way."""
     seen = Round(name)
     pid = start_trainer(run)
-    _wait(lambda: any(_kept(run)), "a checkpoint")
+    try:
+        _wait(lambda: any(_kept(run)) or not run.is_alive(), "a checkpoint")
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}: {outcome_of(run).sentence()}") from error
     reader = EventReader(run.events_path)
     while reader.read_new():
         pass
