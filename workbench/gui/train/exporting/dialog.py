@@ -41,6 +41,7 @@ from workbench.runs.model_card import read_card
 from workbench.runs.store.exports import read_exports
 
 _SIZE_PX = QSize(1060, 652)
+_LINE_PX = 400
 _EXPLANATION = (
     "Each export is read back by the format's own runtime and compared with the model on test "
     "images. Only one that agrees is written."
@@ -132,6 +133,7 @@ class ExportDialog(QDialog):
         name = ElidedLabel(self._title)
         name.setFont(ui_font(weight=600))
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.summary.setMinimumWidth(_LINE_PX)  # its lines at that width count for the least height
         self.ready.setToolTip(_READY_TIP)
         for each in (self.install, self.details, self.folder, self.stop):
             each.setAutoDefault(False)
@@ -140,8 +142,7 @@ class ExportDialog(QDialog):
             self.head,
             name,
             (self.formats, 3),
-            self.summary,
-            row(self.install, STRETCH),
+            row((self.summary, 1), self.install, spacing=8),
             row(self.ready, (self.name, 1), spacing=24),
             plain_label("Exports of this run", role="heading"),
             self.nothing,
