@@ -155,14 +155,14 @@ class ResultCard(QFrame):
     def _build(self) -> None:
         bottom = Qt.AlignmentFlag.AlignBottom
         says = (self.label, 100), self.figure, (self.reason, 100)
-        headline = row(*says, Gap(12), (self.truth, 100), STRETCH, spacing=10)
+        headline = row(*says, STRETCH, spacing=10)
         headline.setAlignment(self.figure, bottom)
         headline.setAlignment(self.reason, bottom)
-        headline.setAlignment(self.truth, bottom)
         lines = (
             self.caption,
             self.note,
             headline,
+            self.truth,
             Gap(6),
             (self.classes, 100),
             self.message,
@@ -287,6 +287,6 @@ class ResultCard(QFrame):
     def _show_truth(self, entry: ClassifiedPicture) -> None:
         words = entry.label_words()
         self.truth.set_full_text(words)
-        self.truth.setVisible(bool(words))  # an empty one would take half of the headline
+        self.truth.setVisible(bool(words))
         moods = {True: "good", False: "bad", None: "dim"}
         set_role(self.truth, moods[entry.is_right])
