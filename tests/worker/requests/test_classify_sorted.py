@@ -47,12 +47,12 @@ def test_images_are_moved_as_planned_and_put_back(
 ):
     before, out = names(photos), tmp_path / "out"
     words = ["classify", brightness.run, str(photos), "--move-into", str(out), "--json"]
-    assert run_command([*words, "--dry-run"]) == 0
+    assert run_command([*words, "--dry-run"]) == 1  # bad.png cannot be read
     plan = printed(capsys)[-1]["plan"]
     assert plan["classes"] == {"bright": 4, "dark": 4}
     assert [each["reason"] for each in plan["skipped"]] == ["no predicted class"]
     assert not out.exists()
-    assert run_command([*words, "--yes"]) == 0
+    assert run_command([*words, "--yes"]) == 1
     done = printed(capsys)[-1]["sorted"]
     assert done["images"] == 8
     assert names(out) == BRIGHT | DARK
@@ -71,7 +71,9 @@ def test_a_person_is_asked_first(brightness, photos, run_command, monkeypatch, t
     monkeypatch.setattr(_sorting, "_has_reader", lambda _arguments: True)
     monkeypatch.setattr(_sorting.sys.stdin, "readline", lambda: typed, raising=False)
     out = photos.parent / "out"
-    assert run_command(["classify", brightness.run, str(photos), "--copy-into", str(out)]) == 0
+    assert (
+        run_command(["classify", brightness.run, str(photos), "--copy-into", str(out)]) == 1
+    )  # bad.png cannot be read
     assert out.exists() is bool(typed.strip())
     assert len(names(photos)) == 9
 
@@ -94,7 +96,7 @@ def test_a_table_of_true_classes_gives_metrics_and_a_column(
     lines = [f"day/{number}.png,{'bright' if number < 4 else 'dark'}" for number in (1, 3, 5, 7)]
     truth.write_text("\n".join(["path,label", *lines, "0.png,Dark", "night/2.png,dusk"]))
     words = ["classify", brightness.run, str(photos), "--truth", str(truth), "--csv", str(table)]
-    assert run_command([*words, "--json"]) == 0
+    assert run_command([*words, "--json"]) == 1  # bad.png cannot be read
     last = printed(capsys)[-1]
     found = last["agreement"]
     assert "The label column: label (by its name)." in last["reading"]
