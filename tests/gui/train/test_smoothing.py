@@ -33,6 +33,16 @@ def test_one_slider_with_its_name_and_unit_at_any_width(pages, width):
     assert words.text().startswith("5% of an")
 
 
+def test_the_curves_need_no_more_room_once_the_classes_were_shown(pages):
+    before = pages.minimumSizeHint()
+    pages.show_page("classes")
+    assert pages.classes.isVisible()
+    pages.classes.setMinimumHeight(2_000)  # as with many classes
+    pages.show_page("curves")
+    assert (pages.plots.isVisible(), pages.classes.isVisible()) == (True, False)
+    assert pages.minimumSizeHint().height() == before.height()
+
+
 def test_keys_move_it_for_both_plots_and_a_double_click_resets_it(qtbot, pages):
     pages.plots.set_history(trained(steps_per_epoch=100))
     pages.plots.redraw()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.gui.kit.buttons import SegmentedSwitch
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import add_to, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_accuracy import ClassPanel
 from workbench.gui.train.plots.run_plots import RunPlots
@@ -26,12 +26,12 @@ class RunPages(QWidget):
         self.switch.setProperty("compact", True)
         self.switch.set_current("curves")
         self.switch.chosen.connect(self.show_page)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self.plots)
         policy = self.plots.smoothing.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the switch stays as wide as it is
         self.plots.smoothing.setSizePolicy(policy)
         line = row(self.switch, (self.plots.smoothing, 1), spacing=16)
+        # Not a stack, in which each page takes the room that the highest one needs.
+        self._pages = column((self.plots, 1))
         column(line, (self._pages, 1), parent=self, spacing=8)
 
     def show_page(self, key: str) -> None:
@@ -39,9 +39,11 @@ class RunPages(QWidget):
         self.switch.set_current(key)
         if key == "classes" and self.classes is None:
             self.classes = ClassPanel(self._theme)
-            self._pages.addWidget(self.classes)
+            add_to(self._pages, (self.classes, 1))
             self._show_classes()
-        self._pages.setCurrentIndex(0 if key == "curves" else 1)
+        self.plots.setVisible(key == "curves")
+        if self.classes is not None:
+            self.classes.setVisible(key == "classes")
         self.plots.smoothing.setVisible(key == "curves")
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
