@@ -29,8 +29,8 @@ FLOWERS = Project(id=new_project_id(), title="flowers")
 VIEWS = {"classify": ClassifyView, "evaluate": EvaluateView}
 
 
-def begun(**values):
-    run = WrittenRun("flowers", project=FLOWERS, **values).begin().train(1)
+def begun(name="flowers", **values):
+    run = WrittenRun(name, project=FLOWERS, **values).begin().train(1)
     give_weights(run)
     return run
 
@@ -132,7 +132,7 @@ def test_the_model_that_follows_a_deleted_one_stays_as_well(
     qtbot.waitUntil(lambda: chooser.path == second.path)
     classify.classify(["/cat.png"])
     assert service.answer_pictures().model == str(second.path)
-    third = begun().finish()
+    third = begun("later").finish()  # not in the folder of the first, within the same second
     library.select(third.path)
     library.refresh()
     qtbot.waitUntil(chooser.offer.isVisible)
