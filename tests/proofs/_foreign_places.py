@@ -173,14 +173,16 @@ def _names_of(place: str) -> list[str]:
     return [place] if place else []
 
 
-def _plant(path: Path, kind: str) -> bool:
-    """False where there is nothing to change."""
+def _plant(path: Path, kind: str, whole: dict[Path, bytes]) -> bool:
+    """False where there is nothing to change. `whole` keeps what was there before the first time."""
     if kind in KINDS:
         plant_kind(path, kind)
         return True
     if path.is_dir():
         return False
-    data = path.read_bytes() if path.is_file() else MADE
+    if path not in whole:
+        whole[path] = path.read_bytes() if path.is_file() else MADE
+    data = whole[path]
     rng = random.Random(path.name + kind)
     changes: dict[str, Callable[[], bytes]] = {
         "flipped bits": lambda: changed_bytes(data, ".bin", rng),
@@ -208,13 +210,15 @@ def _run_kind(name: str) -> str:
 def _tries(base: Sandbox, part: str, case: _Case) -> Iterator[tuple[str, Try, str]]:
     """Each command with something under a name: its name, what came of it, what else is wrong."""
     root, sandbox = base.root / f"case-{os.getpid()}", None
+    whole: dict[Path, bytes] = {}
     for name, act in _acts(part).items():
         if case.only not in {"", name}:
             continue
         if sandbox is None or part == "heavy":
             sandbox = _fresh(base, root, _run_kind(name))
         # Again before each command: some write the file anew.
-        if not all(_plant(root / "ours" / name, case.kind) for name in _names_of(case.place)):
+        paths = [root / "ours" / name for name in _names_of(case.place)]
+        if not all(_plant(path, case.kind, whole) for path in paths):
             return
         result = tried(sandbox, act)
         yield name, result, _wrong(root, name, result.said, case)
@@ -263,7 +267,7 @@ def _traced(base: Sandbox, case: tuple[str, int]) -> Tally:
     for at, kind in enumerate(("", *_ALL_KINDS)):
         place = names[(number * len(_ALL_KINDS) + at) % len(names)]
         sandbox = _fresh(base, base.root / f"traced-{os.getpid()}", _run_kind(name))
-        if kind and not _plant(sandbox.root / "ours" / place, kind):
+        if kind and not _plant(sandbox.root / "ours" / place, kind, {}):
             continue
         trace, seconds = _timed(sandbox, words)
         usual_s = usual_s or seconds
@@ -302,7 +306,7 @@ def _traced_window(base: Sandbox) -> Tally:
             for kind in _ALL_KINDS:
                 run = runs / f"{kind}, {name}".replace("/", "-")
                 shutil.copytree(base.root / "kept" / "trained", run)
-                _plant(run / name, kind)
+                _plant(run / name, kind, {})
         count = sum(1 for path in runs.iterdir() if path.is_dir())
         tell(f"a window over {count} runs")
         started = time.monotonic()
