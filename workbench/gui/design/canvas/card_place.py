@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH
 from workbench.core.network.routing import Box
 from workbench.gui.design.canvas.style import RADIUS
 
@@ -15,7 +14,6 @@ DISTANCE = 24.0
 _MARGIN = 10.0
 _STEP = 40.0
 _STEPS = 30
-_CARD_AREA = NODE_WIDTH * NODE_HEIGHT
 
 Place = tuple[float, float]
 Size = tuple[float, float]
@@ -60,25 +58,23 @@ def beside(node: Box, size: Size, cards: Sequence[Box]) -> Place:
 
 def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
     """Near a node, where all of the card is seen: on the place that covers least of other cards,
-    and nearest to the node. Each card that its line crosses counts as if it were covered: the line
+    and nearest to the node. A line that crosses another card counts as if that were covered: it
     seems to belong to that one.
     """
     near = [card for card in cards if card.overlaps(room.seen)]
     boxes = [_box(place, size) for place in _places(node, size, room)]
     flaws = [(not room.is_free(box), box.overlaps(node, DISTANCE - 1)) for box in boxes]
-    fewest = min(flaws)
+    best = min(flaws)
 
     # Most places are out already: how much they cover takes longest to work out.
-    kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == fewest]
+    kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best]
     covered = [sum(_common(box, card) for card in near) for box in kept]
-    least, best_cost = kept, float("inf")
-    for area, box in sorted(zip(covered, kept, strict=True), key=lambda each: each[0]):
-        if area > best_cost:
-            break
-        cost = area + _CARD_AREA * _num_crossed(node, box, near)
-        if cost <= best_cost:
-            least = [box] if cost < best_cost else [*least, box]
-            best_cost = cost
+    whole = (node.right - node.left) * (node.bottom - node.top)
+    costs = [
+        area + (whole if area < min(covered) + whole and crossed(node, box, near) else 0.0)
+        for box, area in zip(kept, covered, strict=True)
+    ]
+    least = [box for box, cost in zip(kept, costs, strict=True) if cost == min(costs)]
     found = min(least, key=lambda box: (crossed(node, box, near), _distance(box, node)))
     return found.left, found.top
 
@@ -95,13 +91,9 @@ def line_between(node: Box, box: Box) -> tuple[Place, Place]:
 
 def crossed(node: Box, box: Box, cards: Sequence[Box]) -> bool:
     """Whether the line from a node to a card's box runs over another node."""
-    return _num_crossed(node, box, cards) > 0
-
-
-def _num_crossed(node: Box, box: Box, cards: Sequence[Box]) -> int:
     (x, y), (end_x, end_y) = line_between(node, box)
     line = Box(min(x, end_x), min(y, end_y), max(x, end_x), max(y, end_y))
-    return sum(line.overlaps(card) for card in cards)
+    return any(line.overlaps(card) for card in cards)
 
 
 def _places(node: Box, size: Size, room: Room) -> Iterator[Place]:
