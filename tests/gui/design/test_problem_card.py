@@ -7,9 +7,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 
 from tests.gui.design.hand import chain
 from workbench.core.network.graph import Edge, Node
-from workbench.core.network.routing import Box
 from workbench.core.projects.project import Project, View
-from workbench.gui.design.canvas.card_place import Room, crossed, within
 from workbench.gui.design.canvas.problem_card import CARD_WIDTH
 from workbench.templates import find_template
 
@@ -226,19 +224,6 @@ def test_the_line_of_the_card_crosses_no_other_layer_where_there_is_room(
     panel.view.center_on(QPointF(3300, 25))
     panel.scene.settle_card(anywhere=True)
     assert crossed_by_line(panel) == []
-
-
-def test_a_card_without_room_beside_its_layer_lies_near_it_and_its_line_crosses_none():
-    """In a narrow canvas it lay at the top, with its line down through two other layers."""
-    others = [Box(200, 240, 436, 290), Box(200, 360, 436, 410)]
-    node = Box(200, 520, 436, 570)
-    room = Room(Box(0, 0, 470, 590), (Box(280, 540, 470, 590),), 1.0)
-    left, top = within(node, (304, 180), others, room)
-    box = Box(left, top, left + 304, top + 180)
-    assert room.is_free(box)
-    assert not box.overlaps(node)
-    assert not crossed(node, box, others)
-    assert node.top - box.bottom < 120
 
 
 def test_the_layer_is_marked_where_the_line_of_its_card_crosses_another(

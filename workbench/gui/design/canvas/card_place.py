@@ -57,9 +57,8 @@ def beside(node: Box, size: Size, cards: Sequence[Box]) -> Place:
 
 
 def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
-    """Near a node, where all of the card is seen: on the place that covers least of other cards,
-    and nearest to the node. A line that crosses another card counts as if that were covered: it
-    seems to belong to that one.
+    """Near a node, where all of the card is seen: if it can be on a place that covers no other
+    card, where the line to the node crosses none, and nearest to the node.
     """
     near = [card for card in cards if card.overlaps(room.seen)]
     boxes = [_box(place, size) for place in _places(node, size, room)]
@@ -69,12 +68,7 @@ def within(node: Box, size: Size, cards: Sequence[Box], room: Room) -> Place:
     # Most places are out already: how much they cover takes longest to work out.
     kept = [box for box, flaw in zip(boxes, flaws, strict=True) if flaw == best]
     covered = [sum(_common(box, card) for card in near) for box in kept]
-    whole = (node.right - node.left) * (node.bottom - node.top)
-    costs = [
-        area + (whole if area < min(covered) + whole and crossed(node, box, near) else 0.0)
-        for box, area in zip(kept, covered, strict=True)
-    ]
-    least = [box for box, cost in zip(kept, costs, strict=True) if cost == min(costs)]
+    least = [box for box, area in zip(kept, covered, strict=True) if area == min(covered)]
     found = min(least, key=lambda box: (crossed(node, box, near), _distance(box, node)))
     return found.left, found.top
 
