@@ -16,6 +16,9 @@ from tests.small_projects import project_without_folder
 from workbench.gui.kit.buttons import WrappedButton
 from workbench.gui.kit.problem_list import ProblemBox
 
+_PATIENCE_MS = 60_000
+"""A long list is shown a few boxes in each turn, which other programs may hold up."""
+
 
 def tried(document):
     """The problems whose fixes were tried."""
@@ -116,13 +119,13 @@ def test_what_is_known_is_listed_in_slices_too(large, qtbot):
 def test_an_edit_keeps_the_boxes_of_problems_that_stay(large, qtbot):
     document, panel = large.context.document, large.design().panels["inspector"].problems
     large.design().canvas.select([])
-    qtbot.waitUntil(lambda: words(panel) == expected(document))
+    qtbot.waitUntil(lambda: words(panel) == expected(document), timeout=_PATIENCE_MS)
     before = boxes(panel)
     document.remove(["stray3"])
     assert [box for box in before if box.problem.node != "stray3"] == boxes(panel)
     QApplication.processEvents()
     document.undo_stack.undo()
-    qtbot.waitUntil(lambda: words(panel) == expected(document))
+    qtbot.waitUntil(lambda: words(panel) == expected(document), timeout=_PATIENCE_MS)
     kept = [box for box in boxes(panel) if box in before]
     assert len(kept) >= 20
 
@@ -164,7 +167,7 @@ def test_a_long_list_scrolls_to_its_end(window, qtbot):
     window.files.new(deep_project(2, strays=9))
     panel = window.show_view("design").panels["inspector"].problems
     document = window.context.document
-    qtbot.waitUntil(lambda: words(panel) == expected(document))
+    qtbot.waitUntil(lambda: words(panel) == expected(document), timeout=_PATIENCE_MS)
     window.show_problems()
     area = window.popup.findChild(QScrollArea)
     qtbot.waitUntil(lambda: words(window.popup.list) == expected(document))
