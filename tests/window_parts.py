@@ -31,20 +31,38 @@ def window_context(home: Path) -> Iterator[WindowContext]:
         shiboken6.delete(owner)
 
 
-def drop_on(window: QWidget, *paths: Path) -> str:
-    """Drags files over a window and drops them; returns the words of the overlay."""
+def mime_of(*paths: Path) -> QMimeData:
+    """What a file manager gives of files that are dragged."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    return drop_data_on(window, mime)
+    return mime
+
+
+def drag_over(window: QWidget, mime: QMimeData) -> None:
+    """Holds data over a window."""
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), *_held(mime)))
+
+
+def let_go(window: QWidget, mime: QMimeData) -> None:
+    """Drops what is held over a window."""
+    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), *_held(mime)))
+
+
+def _held(mime: QMimeData) -> tuple[object, ...]:
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    return Qt.DropAction.CopyAction, mime, button, none
+
+
+def drop_on(window: QWidget, *paths: Path) -> str:
+    """Drags files over a window and drops them; returns the words of the overlay."""
+    return drop_data_on(window, mime_of(*paths))
 
 
 def drop_data_on(window: QWidget, mime: QMimeData) -> str:
     """Drags data over a window and drops it; returns the words of the overlay."""
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    drag_over(window, mime)
     while window.drops.is_looking:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
     words = window.drops.overlay.words
-    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    let_go(window, mime)
     return words

@@ -7,12 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QDragLeaveEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from tests.window_parts import drop_on
+from tests.window_parts import drag_over, drop_on, let_go, mime_of
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
@@ -276,13 +276,10 @@ def test_what_is_dropped_before_it_is_known_is_used_once_it_is(
         return sort_drop(paths, **how)
 
     monkeypatch.setattr(drop_flow, "sort_drop", slow)
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(class_folders))])
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(cifar, QDragEnterEvent(QPoint(9, 9), action, mime, button, none))
+    mime = mime_of(class_folders)
+    drag_over(cifar, mime)
     assert cifar.drops.overlay.words == "Looking at the files…"
-    QApplication.sendEvent(cifar, QDropEvent(QPointF(9, 9), action, mime, button, none))
+    let_go(cifar, mime)
     document = cifar.context.document
     assert document.project.dataset.key != "folder"
     is_known.set()
@@ -300,11 +297,7 @@ def test_what_has_left_before_it_is_known_is_not_spoken_of(cifar, picture, monke
         return sort_drop(paths, **how)
 
     monkeypatch.setattr(drop_flow, "sort_drop", slow)
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(picture))])
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(cifar, QDragEnterEvent(QPoint(9, 9), action, mime, button, none))
+    drag_over(cifar, mime_of(picture))
     QApplication.sendEvent(cifar, QDragLeaveEvent())
     is_known.set()
     qtbot.waitUntil(lambda: bool(ended))
@@ -322,16 +315,7 @@ def test_what_cannot_be_used_is_explained_while_it_hangs_there(cifar, tmp_path):
 
 
 def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(picture))])
-    event = QDragEnterEvent(
-        QPoint(9, 9),
-        Qt.DropAction.CopyAction,
-        mime,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    QApplication.sendEvent(cifar, event)
+    drag_over(cifar, mime_of(picture))
     assert cifar.drops.overlay.isVisible()
     QApplication.sendEvent(cifar, QDragLeaveEvent())
     assert not cifar.drops.overlay.isVisible()
