@@ -29,8 +29,7 @@ PARTS: dict[ImageSet, str] = {
 """Which images can be evaluated."""
 
 STALE = (
-    "The weights have changed since this evaluation. Evaluate again for the scores of the present "
-    "ones."
+    "The weights have changed since this evaluation. Evaluate again to score the current weights."
 )
 
 
