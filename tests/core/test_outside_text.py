@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from workbench.core.outside_text import (
     cell_text,
     csv_cells,
+    decoded,
     escaped,
     folder_letters,
     markdown_code,
@@ -75,3 +76,17 @@ def test_names_of_folders_have_no_letters_that_are_not_seen():
     assert folder_letters("ca\u200bts\u202e\u200d") == "cats"
     persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
     assert folder_letters(persian) == persian
+
+
+@pytest.mark.parametrize(
+    ("left", "text"),
+    [
+        ("caf\udcc3\udca9.png", "café.png"),  # UTF-8, as the locale "C" hands it over
+        ("caf\udce9.png", r"caf\xe9.png"),  # Latin-1
+        ("half\ud800.png", r"half\ud800.png"),  # half of a pair: no byte of a path
+        ("café.png", "café.png"),
+    ],
+)
+def test_what_was_left_undecoded_is_text(left, text):
+    assert decoded(left) == text
+    assert one_line(left) == text

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from PIL import Image
 
 from workbench.backbones import all_backbones
 from workbench.core.checks.images import DatasetFacts
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import Choice, Project
+from workbench.datasets import all_datasets
 from workbench.document import edited_project
+from workbench.document.edited_project import look_at
 
 USUAL = (224, 224, 3)
 
@@ -62,6 +66,20 @@ def test_own_images_are_measured_without_the_data_view(document, tmp_path, qtbot
     assert document.dataset_facts == DatasetFacts(None, 2, tmp_path.name, typical=(260, 320, 1))
     document.add_node("input")
     assert shape_of(document) == (224, 224, 1)
+
+
+def test_a_look_lists_images_that_are_there_and_only_where_it_is_to(tmp_path):
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (300, 260)).save(tmp_path / name / "a.png")
+    spec, known = all_datasets()["folder"], DatasetFacts(None, 9, "known before")
+    project = Project(dataset=Choice("folder", {"path": str(tmp_path)}))
+    found = DatasetFacts(None, 2, tmp_path.name, typical=(260, 300, 3))
+    assert look_at(project, spec, None, lists=True) == ((), (), found)
+    assert look_at(project, spec, known, lists=False) == ((), (), known)
+    shutil.rmtree(tmp_path)
+    ((absent,), _, facts) = look_at(project, spec, known, lists=False)
+    assert (absent.path, facts) == (str(tmp_path), None)
 
 
 def test_own_images_are_listed_once_for_all_looks(document, tmp_path, qtbot, monkeypatch):

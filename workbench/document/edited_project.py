@@ -49,6 +49,19 @@ _Look = tuple[tuple[Missing, ...], tuple[MissingWeights, ...], DatasetFacts | No
 """What is not there, and what a listing of the images shows."""
 
 
+def look_at(
+    project: Project, spec: DatasetSpec | None, listed: DatasetFacts | None, *, lists: bool
+) -> _Look:
+    """What is on the disk of a project's data and pretrained weights, and what is known of the
+    images: `listed`, or what listing them shows. That takes seconds for many: not for the window's
+    own thread.
+    """
+    there = replace(project, dataset=data_now(project.dataset))
+    absent = absent_data(spec, there.dataset.params)
+    facts = glance_at(there) if lists and not absent else listed
+    return absent, missing_weights(backbone_keys(project.graph)), None if absent else facts
+
+
 class EditedProject(QObject):
     """A project that is edited through an undo stack.
 
@@ -236,13 +249,10 @@ class EditedProject(QObject):
         if not keys and not has_to_be_there(spec, chosen.params):
             return
         found: list[_Look] = []
-        listed, is_listed = self._listed_facts, bool(self._listed_facts or self._found_facts)
+        listed, lists = self._listed_facts, not (self._listed_facts or self._found_facts)
 
         def look() -> None:
-            there = replace(project, dataset=data_now(chosen))
-            absent = absent_data(spec, there.dataset.params)
-            facts = listed if is_listed or absent else glance_at(there)
-            found.append((absent, missing_weights(keys), None if absent else facts))
+            found.append(look_at(project, spec, listed, lists=lists))
 
         def done(_error: SaveError | None) -> None:
             now = self._state.dataset, self._state.edits.classes, backbone_keys(self.graph)

@@ -7,7 +7,12 @@ import pytest
 from tests.core.checks.test_shapes import chain
 from workbench.backbones import all_backbones, insert_backbone, pretrained_layer
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.images import DatasetFacts, input_shape, pretrained_shape
+from workbench.core.checks.images import (
+    DatasetFacts,
+    input_shape,
+    pretrained_shape,
+    with_input_shape,
+)
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
@@ -152,3 +157,8 @@ def test_a_backbone_behind_a_small_input_offers_its_own_size(key, shape):
 def test_a_backbone_at_its_size_is_right_for_small_images_too():
     assert resized(on_backbone(USUAL), CIFAR) is None
     assert resized(on_backbone((32, 32, 3)), CIFAR) is None
+
+
+def test_a_fix_of_an_input_that_was_deleted_since_changes_nothing():
+    graph = network((32, 32, 3))
+    assert with_input_shape(graph, "deleted", USUAL, LAYERS) == graph

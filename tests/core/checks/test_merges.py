@@ -103,3 +103,17 @@ def test_a_place_between_two_layers_that_is_gone_takes_no_layer():
     assert fix.apply(graph).targets("x") == ("d",)
     for changed in (graph.without_edge(Edge("c", "d")), graph.without_nodes(["x"])):
         assert fix.apply(changed) == changed
+
+
+def test_a_branch_without_a_shape_that_takes_nothing_of_the_rest_gets_no_offer():
+    """A Reshape without an input, into which the images do not go: the shape that Add has is open."""
+    graph = Graph.of(
+        [
+            Node("a", "input", "a", {"shape": (16, 16, 3)}),
+            Node("r", "reshape", "r", {"target_shape": (5, 5)}),
+            Node("m", "add", "m"),
+        ],
+        [Edge("r", "m")],
+    )
+    titles = [fix.title for problem in found(graph).problems_by_node["m"] for fix in problem.fixes]
+    assert not [title for title in titles if "“a”" in title]

@@ -26,6 +26,7 @@ ODD = [
     ({"warmup_epochs": 10.0}, "Warm-up longer than the training"),
     ({"schedule": "plateau", "plateau_patience": 12}, "The learning rate never decays"),
     ({"schedule": "step", "epochs": 1}, "The learning rate never decays"),
+    ({"validation_freq": 20, "epochs": 12}, "No epoch is validated"),
     ({"mixing": "mixup", "class_weights": "balanced"}, "Mixup weakens class weights"),
     ({"label_smoothing": 0.6}, "Very high label smoothing"),
 ]

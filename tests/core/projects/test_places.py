@@ -90,3 +90,14 @@ def test_damaged_places_are_passed_over(tmp_path, places):
     plain["dataset"]["places"] = places
     file.write_text(json.dumps(plain))
     assert read_project(file).dataset.params["path"] == "/a"
+
+
+def test_a_path_that_can_be_none_has_nothing_beside_the_project(tmp_path):
+    """With a zero character, which the disk refuses to be asked about."""
+    (tmp_path / "photos").mkdir()
+    file = tmp_path / "p.workbench"
+    save_project(Project(dataset=Choice("folder", {"path": "/a"})), file)
+    plain = json.loads(file.read_text())
+    plain["dataset"] |= {"params": {"path": "/a\0b"}, "places": {"/a\0b": "photos"}}
+    file.write_text(json.dumps(plain))
+    assert read_project(file).dataset.params.get("path") == str(tmp_path / "photos")

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.params import IntParam, check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.target_text import automatic_target, parse_target, target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import UsageError
@@ -89,3 +91,16 @@ def test_an_unknown_target_is_written_by_its_key():
 def test_limits_default_to_one_plain_device():
     assert PLAIN.limits({}) == TargetLimits()
     assert (PLAIN.replicas({}), MANY.replicas({"count": 3})) == (1, 3)
+
+
+def test_a_text_of_another_program_that_asks_for_too_much_says_what_is_expected():
+    others = replace(MANY, other_form=lambda text: text.removeprefix("farm://"))
+    targets = Registry({"many": others})
+    assert parse_target("farm://8", targets) == Choice("many", {"count": 8})
+    with pytest.raises(UsageError, match="64"):
+        parse_target("farm://65", targets)
+
+
+def test_without_any_target_to_take_auto_is_refused():
+    with pytest.raises(UsageError, match="No target of this computer can be used"):
+        automatic_target(TARGETS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,20 @@ def test_a_lock_that_is_held_is_seen(tmp_path):
     assert is_locked(tmp_path / "lock")
     os.close(lock)
     assert not is_locked(tmp_path / "lock")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "device"])
+def test_what_takes_the_place_of_a_file_while_it_is_opened_is_refused(tmp_path, monkeypatch, kind):
+    path, open_ = tmp_path / "x", os.open
+    path.write_bytes(b"a")
+
+    def replaced_before(name, *args):
+        if name == path:
+            plant_kind(path, kind)
+        return open_(name, *args)
+
+    monkeypatch.setattr(os, "open", replaced_before)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OSError, match="x"):
+        read_foreign(path, 10)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -78,15 +78,15 @@ class Connecting:
 
     def _matching(self, graph: Graph) -> tuple[str, ...]:
         """The layer types that may bring the node's inputs to shapes that fit."""
-        inputs = [self._shapes.get(key) for key in graph.sources(self._target)]
-        known = [shape for shape in inputs if shape is not None]
-        if len(known) < len(inputs):
-            return ()
-        spec = self._layers[graph.nodes[self._target].kind]
-        try:
-            spec.infer_shape(self._params[self._target], known)
-        except ShapeProblem as problem:
-            return matching_kinds(problem.fixes)
+        sources = graph.sources(self._target)
+        if self._shapes.keys() >= set(sources):
+            try:
+                inputs = [self._shapes[key] for key in sources]
+                self._layers[graph.nodes[self._target].kind].infer_shape(
+                    self._params[self._target], inputs
+                )
+            except ShapeProblem as problem:
+                return matching_kinds(problem.fixes)
         return ()
 
     def _free(self) -> list[str]:

@@ -52,8 +52,8 @@ def with_found(project: Project, folder: Path) -> Project:
         text: place
         for text in _texts(project.dataset.params)
         if text in kept
-        and not _is_there(text)
-        and _is_there(place := os.path.normpath(folder / kept[text]))
+        and not os.path.exists(text)  # noqa: PTH110 - a text that may be no path
+        and os.path.exists(place := os.path.normpath(folder / kept[text]))  # noqa: PTH110
     }
     return _with_extra(with_paths(project, lambda text: found.get(text, text)), found)
 
@@ -89,13 +89,6 @@ def _relative(text: str, folder: Path) -> str:
     found = os.path.relpath(text, folder)
     ups = Path(found).parts.count(os.pardir)
     return found if 0 < ups <= _MOST_UP and os.path.commonpath([text, folder]) != os.sep else ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        return os.path.exists(path)  # noqa: PTH110 - a text that may be no path
-    except ValueError:
-        return False
 
 
 def _kept(project: Project) -> Mapping[str, str]:

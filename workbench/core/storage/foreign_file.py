@@ -29,12 +29,7 @@ def open_foreign(path: str | Path, *, follows_links: bool = True) -> io.Buffered
         OSError: there is none, it is something else than a regular file, or a link although
             `follows_links` is False.
     """
-    descriptor = open_descriptor(path, follows_links=follows_links)
-    try:
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    return os.fdopen(open_descriptor(path, follows_links=follows_links), "rb")
 
 
 def open_descriptor(
