@@ -28,6 +28,7 @@ from workbench.gui.common.project_runs import ProjectRuns
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
+from workbench.gui.design.canvas.motion import allow_motion
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.faults import Faults
@@ -35,6 +36,7 @@ from workbench.gui.shell.main_window import MainWindow
 from workbench.gui.shell.ready_keeper import ReadyKeeper
 from workbench.layers import all_layers
 from workbench.runs.home import data_home, runs_home
+from workbench.settings.options.animates import SPEC as ANIMATES
 from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
 from workbench.settings.options.offers_recovery import SPEC as OFFERS_RECOVERY
 from workbench.settings.options.theme import SPEC as THEME
@@ -69,6 +71,7 @@ def run_window(project_path: str | None = None, frame: FirstFrame | None = None)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
     _follow_autosave(context.settings, recovery)
+    _follow_motion(context.settings)
     keeper = keep_trainer_ready(window)
     window.show()
     if frame is not None:
@@ -85,6 +88,14 @@ def run_window(project_path: str | None = None, frame: FirstFrame | None = None)
 def _follow_autosave(settings: SettingsStore, recovery: RecoveryController) -> None:
     def follow(changed: Settings) -> None:
         recovery.autosave.set_delay(1000 * changed.get(AUTOSAVE_SECONDS))
+
+    settings.listen(follow)
+    follow(settings.settings)
+
+
+def _follow_motion(settings: SettingsStore) -> None:
+    def follow(changed: Settings) -> None:
+        allow_motion(is_allowed=changed.get(ANIMATES))
 
     settings.listen(follow)
     follow(settings.settings)

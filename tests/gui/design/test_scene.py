@@ -10,6 +10,7 @@ from workbench.core.network.graph import Edge, Graph
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
+from workbench.gui.design.canvas.motion import allow_motion, is_motion_allowed
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
 
@@ -186,3 +187,33 @@ def test_the_card_is_on_the_side_that_is_seen(panel, document, layers) -> None:
         seen = panel.view.visible_rect()
         assert seen.left() <= place.left()
         assert place.right() <= seen.right()
+
+
+@pytest.fixture(params=[True, False], ids=["motion", "no motion"])
+def motion(qapp, request):
+    before = is_motion_allowed()
+    allow_motion(is_allowed=request.param)
+    yield request.param
+    allow_motion(is_allowed=before)
+
+
+def test_layers_that_make_room_glide_to_places_that_count_at_once(
+    panel, document, layers, qtbot, motion
+):
+    document.new(Project(graph=chain(layers, "input", "conv2d", "flatten", "dense")))
+    scene = panel.scene
+    before = {key: item.pos() for key, item in scene.nodes.items()}
+    new = document.add_node("dropout", edge=Edge("n2", "n3"))
+    pushed = [scene.nodes[key] for key in ("n3", "n4")]
+    line = scene.edges[Edge("n3", "n4")]
+    for key, item in zip(("n3", "n4"), pushed, strict=True):
+        assert item.pos().toTuple() == document.positions[key]
+        assert item.pos().y() > before[key].y()
+    is_still = [item.transform().isIdentity() for item in (*pushed, line)]
+    assert is_still == [not motion] * 3
+    assert all(scene.nodes[key].transform().isIdentity() for key in ("n1", "n2", new))
+    if motion:
+        shown = scene.nodes["n4"].mapToScene(QPointF())
+        assert before["n4"].y() <= shown.y() < document.positions["n4"][1]
+        qtbot.waitUntil(lambda: scene.glide.state() == scene.glide.State.Stopped)
+    assert all(item.transform().isIdentity() for item in (*pushed, line))

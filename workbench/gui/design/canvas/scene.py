@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from PySide6.QtCore import QPointF, QRectF, Signal
-from PySide6.QtWidgets import QGraphicsScene
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
@@ -27,9 +27,13 @@ from workbench.gui.design.canvas.blocks.card import GroupItem
 from workbench.gui.design.canvas.blocks.scene import BlockScene
 from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
 from workbench.gui.design.canvas.mentions import Attention
+from workbench.gui.design.canvas.motion import Glide
 from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.style import CanvasStyle
+
+_MOST_GLIDING = 200
+"""More items would not be drawn often enough: they are where they belong at once."""
 
 
 class GraphScene(BlockScene):
@@ -57,6 +61,7 @@ class GraphScene(BlockScene):
         self.is_detailed = True
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.glide = Glide(self)
         self.selectionChanged.connect(self._on_selection_changed)
         document.shown_changed.connect(self._on_graph_changed)
         document.positions_changed.connect(self._on_positions_changed)
@@ -97,7 +102,9 @@ class GraphScene(BlockScene):
             self.nodes = {key: self.nodes[key] for key in self.graph.nodes}
             heights = {key: item.height for key, item in self.nodes.items()}
             self._refresh_facts(without=change.added_nodes)
+            before = {key: item.pos() for key, item in self.nodes.items()}
             has_moved = self._place(self.document.shown_positions)
+            self._glide_from(before, change.added_nodes)
         is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
         has_others = any(
             (change.added_edges, change.removed_edges, change.added_nodes, change.removed_nodes)
@@ -108,6 +115,19 @@ class GraphScene(BlockScene):
             self.refresh_frames()
             self._notify_contents()
         self._on_selection_changed()
+
+    def _glide_from(self, before: Mapping[str, QPointF], new: Collection[str]) -> None:
+        """Cards that made room come from where they were, with the lines between those that moved
+        alike; not a new or selected one, which is put where the pointer is.
+        """
+        still = {*new, *self.selected_ids()}
+        away = {key: place - self.nodes[key].pos() for key, place in before.items()}
+        moved = {key: by for key, by in away.items() if key not in still and not by.isNull()}
+        offsets: dict[QGraphicsItem, QPointF] = {self.nodes[k]: by for k, by in moved.items()}
+        for edge, line in self.edges.items():
+            if edge.source in moved and moved[edge.source] == moved.get(edge.target):
+                offsets[line] = moved[edge.source]
+        self.glide.start_from(offsets if len(offsets) <= _MOST_GLIDING else {})
 
     def _on_positions_changed(self) -> None:
         if self._place(self.document.shown_positions):

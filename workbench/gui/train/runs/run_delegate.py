@@ -38,7 +38,7 @@ def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
         "running": colors.train,
         "completed": colors.good,
         "stopped": colors.faint,
-        "paused": colors.validation,
+        "paused": colors.frozen,
         "waiting": colors.faint,
         "silent": colors.warning,
         "away": colors.warning,
