@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import TIP_LETTERS, ElidedLabel
+from workbench.gui.kit.layout import scroll_to
 
 SLACK_PX = 1
 _CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox)
@@ -182,10 +183,8 @@ def _unreachable(window: QWidget, shown: list[QWidget]) -> Iterator[Flaw]:
     for widget in shown:
         if not isinstance(widget, _CONTROLS) or not widget.isEnabled() or _is_inner(widget):
             continue
-        area = _scrolled_by(widget, window)
-        if area is not None:
-            area.ensureWidgetVisible(widget)
-            QApplication.sendPostedEvents()
+        scroll_to(widget)
+        QApplication.sendPostedEvents()
         place = QRect(widget.mapTo(window, QPoint()), widget.size())
         if widget.size().isEmpty() or not whole.contains(place.center()):
             yield Flaw("unreachable", name_of(widget), f"at {place.getRect()} of {whole.getRect()}")
@@ -213,12 +212,3 @@ def _is_inner(widget: QWidget) -> bool:
     rows = [each.parentWidget() for each in holders if each is not None]
     in_row = any(isinstance(each, QAbstractItemView) for each in rows)
     return widget.objectName().startswith("qt_") or isinstance(parent, inner) or in_row
-
-
-def _scrolled_by(widget: QWidget, window: QWidget) -> QScrollArea | None:
-    parent = widget.parentWidget()
-    while parent is not None and parent is not window:
-        if isinstance(parent, QScrollArea):
-            return parent
-        parent = parent.parentWidget()
-    return None

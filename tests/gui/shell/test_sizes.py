@@ -28,7 +28,7 @@ from tests.staged import VIEWS, Staged
 SMALLEST = ((900, 600), (960, 540), (1024, 700))
 FRAME_PX = 48
 FITTING = ("welcome", "design", "train")
-"""Views that fit 1024 x 640 with large text; those of long rows scroll there."""
+"""Views that fit 1024 x 640 with large text; those of long rows scroll there as a whole."""
 
 
 @pytest.fixture
@@ -126,6 +126,8 @@ def test_large_text_fits_a_screen_of_1024_by_640(tmp_path):
     assert found["train"][0] < found["window"][0]
     flaws = found["flaws"]
     assert {view: some for view, some in flaws.items() if view.startswith(FITTING)} == {}
+    others = [flaw for some in flaws.values() for flaw in some]
+    assert [flaw for flaw in others if not flaw.startswith("scroll bar: ")] == []
     assert found["target"] == " This computer"
     assert not found["has_minimap"], "it would lie on the cards"
 

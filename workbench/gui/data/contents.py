@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.core.format import count, image_size_text, plural
@@ -30,6 +30,7 @@ from workbench.protocol.describe_data import DataDescription
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
 _BAR_GAP_PX = 8
+_LEAST_PX = 120
 _EMPTY = "Not loaded yet. Classes and samples appear here."
 
 
@@ -58,6 +59,17 @@ class DataContentsPanel(QScrollArea):
         document = self._document
         for changed in (document.recipe_changed, document.project_replaced, state.exact.changed):
             changed.connect(self._show_counts)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as its lines need, as it scrolls downwards alone."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        width = self.widget().minimumSizeHint().width() + bar
+        return super().minimumSizeHint().expandedTo(QSize(width, _LEAST_PX))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
     def say_empty(self, words: str = _EMPTY) -> None:
         """Shows a sentence in the empty place."""

@@ -11,7 +11,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.panel_spec import Area, PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.data.state import DataState
-from workbench.gui.kit.layout import column, row, scroll_area
+from workbench.gui.kit.layout import FittedArea, column, row, scroll_area
 
 _SIDE_PX = 340
 _AREAS: tuple[Area, ...] = ("top", "bottom", "right")
@@ -43,7 +43,9 @@ class DataView(QWidget):
             self.state.findings_shown.connect(part.setHidden)
         for part in (above, check):
             self.state.browsing.connect(part.setHidden)
-        row(self._side(), (beside, 1), parent=self, margins=16, spacing=16)
+        whole = QWidget()
+        row(self._side(), (beside, 1), parent=whole, margins=16, spacing=16)
+        column(FittedArea(whole), parent=self)
 
     def _group(self, area: Area) -> QWidget:
         group = QWidget()

@@ -28,7 +28,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
+from workbench.gui.kit.layout import STRETCH, FittedArea, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ImageSet
@@ -104,7 +104,9 @@ class EvaluateView(QWidget):
         self._body.addWidget(QWidget())  # until it is known whether there are results
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._body)
-        column(self.top, (self._pages, 1), parent=self, margins=(18, 14, 18, 14), spacing=4)
+        whole = QWidget()
+        column(self.top, (self._pages, 1), parent=whole, margins=(18, 14, 18, 14), spacing=4)
+        column(FittedArea(whole), parent=self)
 
     def _make_results(self) -> QWidget:
         vertical, panels = Qt.Orientation.Vertical, self.panels

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import TypeVar
 
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -76,6 +77,33 @@ def scroll_area(widget: QWidget) -> QScrollArea:
     area.setWidgetResizable(True)
     area.setWidget(widget)
     return area
+
+
+class FittedArea(QScrollArea):
+    """A scroll area around a widget that fills it, and scrolls where that needs more room. Not by
+    `setWidgetResizable`, which gives a widget the height that it would like to have.
+    """
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self.setWidget(widget)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        room, least = self.maximumViewportSize(), self.widget().minimumSizeHint()
+        if least.height() > room.height():
+            room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
+        if least.width() > room.width():
+            room.setHeight(room.height() - self.horizontalScrollBar().sizeHint().height())
+        self.widget().resize(room.expandedTo(least))
 
 
 def scroll_to(widget: QWidget) -> None:
