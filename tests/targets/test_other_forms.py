@@ -89,6 +89,17 @@ def test_auto_takes_gpus_before_this_computer(monkeypatch):
     assert "Training on: GPU" in why
 
 
+def test_cuda_of_an_environment_is_found_as_conda_installs_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(gpu, "cards", lambda: [0])
+    monkeypatch.setattr(gpu, "find_library", lambda _name: None)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert isinstance(gpu.SPEC.probe({"devices": "all"}), RunError)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libcudnn.so.9").touch()
+    assert gpu.SPEC.probe({"devices": "all"}) is None
+
+
 def test_a_gpu_that_tensorflow_cannot_use_is_passed_over_with_the_reason(monkeypatch):
     monkeypatch.setattr(gpu, "cards", lambda: [0])
     monkeypatch.setattr(gpu, "_has_cuda", lambda: False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from ctypes.util import find_library
 from pathlib import Path
@@ -65,9 +66,12 @@ def _probe(params: Params) -> RunError | None:
 
 
 def _has_cuda() -> bool:
-    """Whether CUDA is there for TensorFlow: its packages, or libraries of the system."""
-    named = os.environ.get("LD_LIBRARY_PATH", "").lower()
-    return CUDA.is_installed or "cuda" in named or find_library("cudnn") is not None
+    """Whether CUDA is there for TensorFlow: its packages, or libraries of the environment, as conda
+    has them, or of the system.
+    """
+    if CUDA.is_installed or "cuda" in os.environ.get("LD_LIBRARY_PATH", "").lower():
+        return True
+    return any(Path(sys.prefix, "lib").glob("libcudnn.so*")) or find_library("cudnn") is not None
 
 
 def _without_cuda(received: str) -> RunError:
