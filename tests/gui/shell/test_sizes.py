@@ -56,6 +56,17 @@ def test_every_view_fits_a_small_window(staged, qtbot, size):
         assert (shown.width(), shown.height()) == size, view
 
 
+def test_the_counts_of_ten_classes_are_written_in_a_small_window(staged, qtbot):
+    staged.window.resize(*SMALLEST[0])
+    view = staged.show("evaluate").views.currentWidget()
+    matrix = view.panels["evaluate_confusion"].map
+    qtbot.waitUntil(lambda: matrix.height() >= matrix.side_px())
+    square = matrix.grab(matrix.cell_rect(0, 0).toRect()).toImage()
+    points = [(x, y) for x in range(square.width()) for y in range(square.height())]
+    white = [1 for point in points if square.pixelColor(*point).lightness() > 230]
+    assert 10 < len(white) < len(points) / 2
+
+
 LONG_RUN = "learning_rate_0.001_cosine_augmented_batch_512_second_repeat"
 LONG_CLASSES = [f"Leucanthemum_alpinum_var_minus_field_{at:03}" for at in range(10)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
+    QFontMetricsF,
     QImage,
     QKeyEvent,
     QMouseEvent,
@@ -25,6 +27,9 @@ from workbench.gui.kit.theme import Theme
 
 NUMBERS_FROM_PX = 24
 NAMES_FROM_PX = 11
+FEW_CLASSES = 12
+LEAST_PX = 220
+COUNT_PAD_PX = 5
 WHITE_BELOW = 140.0
 NAME_GAP_PX = 6
 MAX_NAME_PX = 110
@@ -118,7 +123,7 @@ class ConfusionMatrix(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Confusion matrix")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(220, 220)
+        self.setMinimumSize(LEAST_PX, LEAST_PX)
         theme.changed.connect(self._mark_shown)
 
     def set_matrix(
@@ -166,6 +171,22 @@ class ConfusionMatrix(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(480, 480)
+
+    def side_px(self) -> int:
+        """Pixels in both directions from which on the squares of few classes hold their counts; the
+        least of the widget for many.
+        """
+        classes = len(self._shown)
+        if classes > FEW_CLASSES:
+            return LEAST_PX
+        line = self.fontMetrics().lineSpacing() + 4
+        return max(LEAST_PX, math.ceil(self._name_px() + line + classes * self._counts_from_px()))
+
+    def _counts_from_px(self) -> float:
+        """The side of a square into which its count goes."""
+        font = self._theme.font(COUNT_FONT_PX[0], tabular=True)
+        widest = QFontMetricsF(font).horizontalAdvance(f"{self._counts.max(initial=0)}")
+        return max(float(NUMBERS_FROM_PX), widest + COUNT_PAD_PX)
 
     def words(self, true: int, answered: int) -> str:
         """A square in words."""
@@ -267,12 +288,13 @@ class ConfusionMatrix(QWidget):
         smallest, largest = COUNT_FONT_PX
         size = int(self._rect(0, 0).width() / CELLS_PER_FONT_PX)
         painter.setFont(self._theme.font(max(smallest, min(largest, size)), tabular=True))
+        has_numbers = self._rect(0, 0).width() >= self._counts_from_px()
         for row in range(len(colors)):
             for column in range(len(colors)):
                 rect = self._rect(row, column).adjusted(0, 0, -gap, -gap)
                 color = QColor(*colors[row, column].tolist())
                 painter.fillRect(rect, color)
-                if rect.width() + gap >= NUMBERS_FROM_PX and self._counts[row, column]:
+                if has_numbers and self._counts[row, column]:
                     painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
                     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self._number(row, column))
 

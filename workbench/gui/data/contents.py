@@ -62,9 +62,10 @@ class DataContentsPanel(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its lines need, as it scrolls downwards alone."""
-        bar = self.verticalScrollBar().sizeHint().width()
-        width = self.widget().minimumSizeHint().width() + bar
-        return super().minimumSizeHint().expandedTo(QSize(width, _LEAST_PX))
+        page, bar = self.widget(), self.verticalScrollBar()
+        lines = page.minimumSizeHint().width() if page is not None else 0
+        least = QSize(lines + bar.sizeHint().width(), _LEAST_PX)
+        return super().minimumSizeHint().expandedTo(least)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:

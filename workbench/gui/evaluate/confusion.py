@@ -141,6 +141,7 @@ class ConfusionPanel(TitledBox):
         words = self.search.text().casefold().strip() if not self.search.isHidden() else ""
         if not words:
             self.map.set_shown(self._order)
+            self.map.setMinimumHeight(self.map.side_px())
             return
         matrix = self._result.matrix
         named = np.array([words in name.casefold() for name in self._result.classes], bool)

@@ -86,6 +86,7 @@ class FittedArea(QScrollArea):
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__()
+        self._inside = widget
         self.setWidget(widget)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -93,17 +94,17 @@ class FittedArea(QScrollArea):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().eventFilter(watched, event)
 
     def _fit(self) -> None:
-        room, least = self.maximumViewportSize(), self.widget().minimumSizeHint()
+        room, least = self.maximumViewportSize(), self._inside.minimumSizeHint()
         if least.height() > room.height():
             room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
         if least.width() > room.width():
             room.setHeight(room.height() - self.horizontalScrollBar().sizeHint().height())
-        self.widget().resize(room.expandedTo(least))
+        self._inside.resize(room.expandedTo(least))
 
 
 def scroll_to(widget: QWidget) -> None:
