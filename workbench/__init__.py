@@ -17,4 +17,9 @@ import os
 # Here, as each process of ours begins with this file, and those that it starts inherit it.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+# An empty or relative folder is none by the XDG Base Directory Specification; Send2Trash would make
+# a trash in the working directory.
+if not os.environ.get("XDG_DATA_HOME", "").startswith(os.sep):
+    os.environ.pop("XDG_DATA_HOME", None)
+
 __version__ = "0.1.0"

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from workbench.core.specs import DatasetSpec
 from workbench.datasets import all_datasets
 from workbench.errors import DataNotFoundError
 from workbench.runs.home import data_home
+from workbench.runs.model_card import CARD_NAME
 from workbench.runs.moved_data import data_now, keep_place_of, place_now
 
 
@@ -117,6 +119,8 @@ def test_a_renamed_folder_is_found_for_its_runs(trained, monkeypatch, capsys):
 
     before = answer("evaluate", run)
     old.rename(new)
+    shutil.copytree(run, f"{run}-failed")
+    (Path(f"{run}-failed") / CARD_NAME).unlink()  # as a run that failed before its first epoch
     error = answer("evaluate", run, code=3)["error"]
     assert error["where"] == str(old)
     assert f"workbench data moved {old} NEW" in error["fix"]
@@ -129,7 +133,7 @@ def test_a_renamed_folder_is_found_for_its_runs(trained, monkeypatch, capsys):
 
     assert main(["data", "moved", str(old), str(new), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["runs"] == 1
+    assert found["runs"] == 2
     assert 0 < found["same"] == found["compared"] == found["known"]
     after = answer("evaluate", run)
     figures = ("loss", "accuracy", "confusion", "per_class")

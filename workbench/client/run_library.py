@@ -4,6 +4,7 @@ QtCore only; folders are read and written in other threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -19,7 +20,7 @@ from workbench.runs.library.index import RunSummary
 from workbench.runs.library.places import keep_place
 from workbench.runs.library.projects import OpenProject, default_models
 from workbench.runs.library.summary import with_epochs
-from workbench.runs.library.trash import restore_path, trash_run
+from workbench.runs.library.trash import TrashedRun, restore_path, trash_run, trashed_runs
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
 from workbench.runs.state.outcome import RunOutcome
@@ -417,6 +418,11 @@ class RunLibrary(TrainerControl):
     def restore(self, path: Path) -> None:
         """Puts a run back from the trash."""
         self._change(lambda: restore_path(path), lambda: self._on_restored(path))
+
+    def look_in_trash(self, then: Callable[[list[TrashedRun]], None]) -> None:
+        """Reads in another thread which deleted runs can be put back."""
+        home = self.home
+        self._background.run(lambda: trashed_runs(home), then, self.failed.emit)
 
     def _on_restored(self, path: Path) -> None:
         self.refresh()

@@ -145,8 +145,14 @@ def paths_of(project: Project) -> list[str]:
 
 
 def _contents(run: RunFolder, folder: str) -> Iterator[tuple[str, bytes]]:
-    """Name below the folder, and content, of each image that a run has kept an answer for."""
-    for kept in known_scores(run).evaluations.values():
+    """Name below the folder, and content, of each image that a run has kept an answer for: none of
+    a run that has no weights yet, as one that has just failed on the missing images.
+    """
+    try:
+        evaluations = known_scores(run).evaluations.values()
+    except RunFolderError:
+        return
+    for kept in evaluations:
         try:
             images = read_image_scores(run, kept)
         except RunFolderError:

@@ -56,6 +56,18 @@ def test_a_run_can_be_put_back_from_the_trash(home_trash, written):
     assert lines[2].startswith("DeletionDate=20")
 
 
+@pytest.mark.parametrize("folder", ["", "relative"])
+def test_a_data_folder_that_is_none_by_its_specification_is_the_usual_one(
+    written, tmp_path, monkeypatch, folder
+):
+    run = written("a b").begin().train(1).finish().folder
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    trash_in_a_child(run.path, tmp_path / "home", XDG_DATA_HOME=folder)
+    assert (tmp_path / "home" / ".local" / "share" / "Trash" / "files" / run.name).is_dir()
+    assert not list((tmp_path / "here").iterdir())
+
+
 def test_names_that_are_taken_get_a_number(home_trash, tmp_path):
     for _ in range(2):
         run = create_run(Project(), path=tmp_path / "runs" / "same name")

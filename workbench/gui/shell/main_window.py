@@ -35,7 +35,7 @@ from workbench.gui.shell.action_handlers import ActionHandlers, WindowParts
 from workbench.gui.shell.actions import make_actions
 from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.layouts import Layouts
-from workbench.gui.shell.menus import Menus, fill_recent, fill_themes
+from workbench.gui.shell.menus import Menus, fill_recent, fill_themes, fill_trash
 from workbench.gui.shell.preload import Preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
@@ -214,6 +214,8 @@ class MainWindow(QMainWindow):
             lambda m: layouts.fill_menu(m, self.views.currentWidget()),
         )
         theme, keep = self.context.theme, self.help.keep_theme
+        library = self.context.library
+        add("Run", "Res&tore from trash", "find_rate", lambda m: fill_trash(m, library))
         add("View", "T&heme", "full_screen", lambda m: fill_themes(m, theme, keep))
 
     def _connect(self) -> None:

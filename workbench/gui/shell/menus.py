@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QMenuBar
 
+from workbench.client.run_library import RunLibrary
+from workbench.core.outside_text import one_line
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.kit.theme import MODES, Theme
 from workbench.gui.shell.actions import ACTIONS
+from workbench.runs.library.trash import TrashedRun
 
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
 _THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
 _BEHIND_VIEW = {"Edit": "find", "View": "next_panel"}
 """Menu -> the action that those of a view are in front of; at the end of other menus."""
+
+
+_MOST_TRASHED = 30
+_TO_MINUTES = len("2026-11-27 14:05")
 
 
 class Menus:
@@ -81,6 +89,23 @@ def fill_recent(menu: QMenu, state: WindowState, open_path: Callable[[str], obje
         return
     menu.addSeparator()
     menu.addAction("Clear list").triggered.connect(state.clear_recent)
+
+
+def fill_trash(menu: QMenu, library: RunLibrary) -> None:
+    """Lists the runs in the trash, the last deleted first, once the disk was looked at."""
+    menu.clear()
+    menu.addAction("Looking in the trash…").setEnabled(False)
+
+    def show(runs: list[TrashedRun]) -> None:
+        menu.clear()
+        for run in runs[:_MOST_TRASHED]:
+            when = run.deleted.replace("T", " ")[:_TO_MINUTES]
+            words = one_line(f"{run.path.name}, deleted {when}").replace("&", "&&")
+            menu.addAction(words).triggered.connect(partial(library.restore, run.path))
+        if not runs:
+            menu.addAction("No run is in the trash").setEnabled(False)
+
+    library.look_in_trash(show)
 
 
 def fill_themes(menu: QMenu, theme: Theme, choose: Callable[[str], None]) -> None:
