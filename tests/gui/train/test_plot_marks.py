@@ -344,7 +344,7 @@ def test_a_logarithmic_axis_and_an_accuracy_show_everything(pair, loss):
     assert not pair.by_key["accuracy"].header.ignore_outliers.isVisible()
 
 
-def turn_wheel(axes, modifiers=Qt.KeyboardModifier.NoModifier):
+def turn_wheel(axes, modifiers=CTRL):
     middle = QPointF(axes.mapFromScene(axes.box.sceneBoundingRect().center()))
     view = axes.viewport()
     event = QWheelEvent(
@@ -371,7 +371,7 @@ def test_values_chosen_by_the_user_stay_until_all_are_wanted(pair, loss):
     pair.set_history(trained(epochs=10, steps_per_epoch=100))
     pair.redraw()
     before = loss.axes.y_range()
-    turn_wheel(loss.axes, CTRL)
+    turn_wheel(loss.axes, CTRL | Qt.KeyboardModifier.ShiftModifier)
     chosen = loss.axes.y_range()
     turn_wheel(loss.axes)
     pair.redraw()

@@ -334,18 +334,56 @@ def test_a_user_zoom_stays_while_values_arrive_and_show_all_ends_it(pair):
     assert pair.by_key["loss"].axes.x_range()[1] >= 140
 
 
+def turn_wheel(axes, steps, key=Qt.KeyboardModifier.ControlModifier):
+    """Turns the wheel over the middle of a plot."""
+    middle = QPointF(axes.mapFromScene(axes.box.sceneBoundingRect().center()))
+    event = QWheelEvent(
+        middle, QPointF(axes.viewport().mapToGlobal(middle.toPoint())), QPoint(),
+        QPoint(0, 120 * steps), Qt.MouseButton.NoButton, key, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    event.ignore()
+    QCoreApplication.sendEvent(axes.viewport(), event)
+    return event.isAccepted()
+
+
+def test_the_wheel_alone_belongs_to_the_page(pair):
+    pair.set_history(history_of(40))
+    pair.redraw()
+    axes = pair.by_key["loss"].axes
+    before = axes.x_range()
+    assert not turn_wheel(axes, 2, Qt.KeyboardModifier.NoModifier)
+    assert axes.x_range() == before
+
+
+def test_zooming_out_ends_with_all_values_in_sight(qtbot, pair):
+    history = history_of(40)
+    pair.set_history(history)
+    pair.redraw()
+    axes = pair.by_key["loss"].axes
+    before = axes.x_range()
+    for steps in (4, -3, -30):
+        turn_wheel(axes, steps)
+    assert axes.x_range() == pytest.approx(before)
+    extend(history, 100)
+    pair.redraw()
+    assert axes.x_range()[1] >= 140
+    turn_wheel(axes, 4)
+    assert axes.x_range()[1] < 140
+    middle = axes.mapFromScene(axes.box.sceneBoundingRect().center())
+    qtbot.mouseClick(axes.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.mouseDClick(axes.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.mouseRelease(axes.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    pair.redraw()
+    assert axes.x_range()[1] >= 140
+
+
 def test_the_wheel_zooms_at_the_pointer(pair):
     history = history_of(40)
     pair.set_history(history)
     pair.redraw()
     axes = pair.by_key["loss"].axes
     before = axes.x_range()
-    middle = QPointF(axes.mapFromScene(axes.box.sceneBoundingRect().center()))
-    event = QWheelEvent(
-        middle, QPointF(axes.viewport().mapToGlobal(middle.toPoint())), QPoint(), QPoint(0, 240),
-        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QCoreApplication.sendEvent(axes.viewport(), event)
+    assert turn_wheel(axes, 2)
     after = axes.x_range()
     assert after[1] - after[0] < before[1] - before[0]
     assert sum(after) == pytest.approx(sum(before), rel=0.05)

@@ -1,5 +1,6 @@
-"""How the mouse looks around in a plot: the wheel zooms the x axis (with Ctrl, or over it, the
-value axis), a drag draws a box, the middle button or Shift pans, a double click shows all.
+"""How the mouse looks around in a plot: with Ctrl the wheel zooms the x axis (with Shift too, or
+over it, the value axis), a drag draws a box, the middle button or Shift pans, a double click shows
+all. The wheel alone scrolls the page that the plot is on.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no type info
 
     def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
         """Zooms one axis: the value axis follows what is seen unless it is zoomed itself."""
+        if not ev.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            ev.ignore()
+            return
         if axis is None:
-            is_ctrl = bool(ev.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            axis = pg.ViewBox.YAxis if is_ctrl else pg.ViewBox.XAxis
+            is_shift = bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            axis = pg.ViewBox.YAxis if is_shift else pg.ViewBox.XAxis
         self.childTransform()  # pyqtgraph reads it as it was painted last
         super().wheelEvent(ev, axis)
 

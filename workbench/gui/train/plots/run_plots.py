@@ -325,9 +325,13 @@ class RunPlots(QWidget):
 
         pyqtgraph's own links would align pixels instead where one plot is wider.
         """
-        self._is_following = False
+        first, last = zoomed.axes.x_range()
+        start, end = self._whole_span()
+        self._is_following = first <= start and end <= last
+        length = min(last - first, end - start)  # beyond the values there is nothing to see
+        first = min(max(first, start), end - length)
         for plot in self.by_key.values():
-            plot.axes.set_x_range(zoomed.axes.x_range())
+            plot.axes.set_x_range((first, first + length))
             plot.follow_zoom()
         self.refresh()
 
