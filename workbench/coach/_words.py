@@ -1,10 +1,17 @@
-"""What several rules share: a change of the learning rate, figures and spans in words."""
+"""What several rules share: a change of the learning rate, figures and spans in words, whether
+pixels are scaled.
+"""
 
 from __future__ import annotations
 
 from workbench.core.coach.advice import Change
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import count, rate_text
+from workbench.layers import all_layers
+
+NOT_SCALED = "pixels, 0 to 255, are not scaled"
+SCALE = "Insert Rescaling (1/255) behind the input, or train "
+"""What to do about it, with "at a tenth of the learning rate" behind it."""
 
 _HIGHEST_RATE = 100.0
 
@@ -15,6 +22,14 @@ def rate_change(record: RunRecord, factor: float) -> Change | None:
         return None
     rate = min(record.recipe.learning_rate * factor, _HIGHEST_RATE)
     return Change(recipe={"learning_rate": float(f"{rate:.2g}")})
+
+
+def is_scaled(record: RunRecord) -> bool:
+    """Whether a layer changes the range of values; True where the network is not known."""
+    if record.graph is None:
+        return True
+    specs = (all_layers().get(node.kind) for node in record.graph.nodes.values())
+    return any(spec is None or spec.range_of is not None for spec in specs)
 
 
 def rate_words(record: RunRecord) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from workbench.coach._words import rate_change, rate_words
+from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
 from workbench.core.coach.advice import CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
 
@@ -23,12 +23,13 @@ def _look(record: RunRecord) -> Seen | None:
         return None
     value = f"{loss:.2g}" if math.isfinite(loss) else "not finite"
     last = int(record.epochs[-1]) if len(record.epochs) else 0
-    failed = record.has_failed
+    has_scale = is_scaled(record)
+    way = "Train again " if has_scale else SCALE
     return Seen(
-        sees=f"The training has diverged: {'a value is not finite' if failed else 'the loss grows'}"
-        f", while guessing has a loss of {record.guessing:.2g}.",
-        do="Train again at a tenth of the learning rate; gradient clipping helps against single "
-        "large steps.",
+        sees=f"The training has diverged: {_what(record, value)}, while guessing has a loss of "
+        f"{record.guessing:.2g}{'' if has_scale else f': {NOT_SCALED}'}.",
+        do=f"{way}at a tenth of the learning rate; gradient clipping helps against single large "
+        "steps.",
         evidence=Evidence(
             (("Training loss", value), ("Learning rate", rate_words(record))),
             curve="loss",
@@ -36,8 +37,16 @@ def _look(record: RunRecord) -> Seen | None:
             last=last,
         ),
         change=rate_change(record, 0.1),
-        verdict=f"Diverged: the training loss is {value}; a lower learning rate may help",
+        verdict=f"Diverged: the training loss is {value}; "
+        + ("a lower learning rate may help" if has_scale else NOT_SCALED),
     )
+
+
+def _what(record: RunRecord, value: str) -> str:
+    if record.has_failed:
+        return "a value is not finite"
+    grows = len(record.loss) > 1 and record.loss[-1] > record.loss[0]
+    return f"the loss {'grows to' if grows else 'is still'} {value}"
 
 
 def _comes_down(record: RunRecord) -> bool:

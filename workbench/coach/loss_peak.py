@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.coach._words import epochs_words, rate_change, rate_words
+from workbench.coach._words import (
+    NOT_SCALED,
+    SCALE,
+    epochs_words,
+    is_scaled,
+    rate_change,
+    rate_words,
+)
 from workbench.core.coach.advice import CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import share
-from workbench.layers import all_layers
 
 _TIMES = 150.0
 """A loss so many times that of guessing: networks that do without scaling may begin with 90 times,
@@ -30,14 +36,13 @@ def _look(record: RunRecord) -> Seen | None:
         return None
     after = int(np.searchsorted(record.epoch_steps, record.steps[place]))
     epoch = int(record.epochs[min(after, len(record.epochs) - 1)])
-    is_scaled = _is_scaled(record)
-    cause = "the first steps were too large" if is_scaled else "pixels, 0 to 255, are not scaled"
-    way = "" if is_scaled else "Insert Rescaling (1/255) behind the input, or train "
+    has_scale = is_scaled(record)
+    cause = "the first steps were too large" if has_scale else NOT_SCALED
     return Seen(
         sees=f"The loss was up to {highest:.3g} in {epochs_words(epoch, epoch)}, where guessing "
         f"has {record.guessing:.2g}: {cause}, and less is learned since than could be.",
-        do=f"{way or 'Train '}at a tenth of the learning rate, or with warm-up or gradient "
-        "clipping.",
+        do=f"{'Train ' if has_scale else SCALE}at a tenth of the learning rate, or with warm-up or "
+        "gradient clipping.",
         evidence=Evidence(
             (
                 ("Highest loss of a step", f"{highest:.3g}"),
@@ -51,14 +56,6 @@ def _look(record: RunRecord) -> Seen | None:
         ),
         change=rate_change(record, 0.1),
     )
-
-
-def _is_scaled(record: RunRecord) -> bool:
-    """Whether a layer changes the range of values; True where the network is not known."""
-    if record.graph is None:
-        return True
-    specs = (all_layers().get(node.kind) for node in record.graph.nodes.values())
-    return any(spec is None or spec.range_of is not None for spec in specs)
 
 
 SPEC = CoachSpec(

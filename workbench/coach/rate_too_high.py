@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.coach._words import rate_change, rate_words
+from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
 from workbench.core.coach.advice import CoachSpec, Evidence, Seen
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import count, number_text, share
@@ -65,11 +65,12 @@ def _oscillates(record: RunRecord) -> Seen | None:
 
 
 def _seen(record: RunRecord, words: str, figures: tuple[tuple[str, str], ...]) -> Seen:
-    last = record.last
+    last, has_scale = record.last, is_scaled(record)
     updates = () if last is None else (("Update of a step, of the weights", share(last.update, 2)),)
     return Seen(
-        sees=words,
-        do="Train again at a tenth of the learning rate, or let “Find learning rate” choose it.",
+        sees=words if has_scale else f"{words} One cause: {NOT_SCALED}.",
+        do=f"{'Train again ' if has_scale else SCALE}at a tenth of the learning rate, or let “Find "
+        "learning rate” choose it.",
         evidence=Evidence(
             (
                 ("Training loss, last epoch", number_text(float(record.loss[-1]))),

@@ -135,3 +135,17 @@ def test_several_findings_are_leafed_through(qtbot, view, strip, run, open_libra
     assert not strip.apply.isVisible()
     strip.next.click()
     assert strip.head.text() == "Overfitting"
+
+
+def test_the_gravest_is_shown_until_another_is_chosen(qtbot, view, strip, run, open_library):
+    train(run, 1, 10)
+    open_library()
+    qtbot.waitUntil(lambda: strip.shown is not None)
+    (found,) = view.diagnosis.diagnosis.findings
+    graver, grave = (replace(found, rule=key, title=key) for key in ("diverging", "one_class"))
+    for findings, shown in (([found], found), ([grave, found], grave), ([graver, grave], graver)):
+        strip.show_findings(findings, "", epochs=10)
+        assert strip.head.text() == shown.title
+    strip.next.click()
+    strip.show_findings([found, graver, grave], "", epochs=11)
+    assert strip.head.text() == "one_class"

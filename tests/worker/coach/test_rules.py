@@ -11,6 +11,8 @@ from scipy.stats import fisher_exact
 
 from tests.worker.conftest import stripes
 from workbench.coach import all_coach_rules
+from workbench.coach.diverging import SPEC as DIVERGING
+from workbench.coach.rate_too_high import SPEC as RATE_TOO_HIGH
 from workbench.core.coach.advice import with_change
 from workbench.core.coach.record import RunRecord
 from workbench.core.network.graph import Graph, Node
@@ -122,6 +124,31 @@ def test_diverging(coached):
     assert "diverging" not in left, left
     _, found = coached(*HIDDEN, optimizer="sgd", learning_rate=0.2)
     assert "diverging" not in found
+
+
+def test_pixels_that_are_not_scaled_are_named_as_the_cause(coached):
+    """Rightly: with Rescaling the same learning rate trains."""
+    linear = (("flatten", {}), ("dense", {"units": 32}))
+    settings = {"optimizer": "sgd", "learning_rate": 0.01, "epochs": 6}
+    record, found = coached(*linear, **settings)
+    assert "pixels, 0 to 255, are not scaled" in found["diverging"].sees
+    assert found["diverging"].do.startswith("Insert Rescaling (1/255)")
+    rising = np.arange(1.0, 7.0) * 2.0
+    seen = RATE_TOO_HIGH.advice(replace(record, epochs=np.arange(6), loss=rising))
+    assert "pixels, 0 to 255, are not scaled" in seen.sees
+    record, found = coached(("rescaling", {}), *linear, **settings)
+    assert "diverging" not in found
+    seen = RATE_TOO_HIGH.advice(replace(record, epochs=np.arange(6), loss=rising))
+    assert "scaled" not in seen.sees
+
+
+@pytest.mark.parametrize(
+    ("losses", "words"),
+    [((65.0, 48.0, 38.0, 31.0, 24.0), "is still 24"), ((3.0, 9.0, 31.0), "grows to 31")],
+)
+def test_a_loss_grows_only_where_it_does(losses, words):
+    found = DIVERGING.advice(RunRecord(epochs=np.arange(len(losses)), loss=np.array(losses)))
+    assert f"the loss {words}, while guessing" in found.sees
 
 
 def test_rate_too_high(coached, data):

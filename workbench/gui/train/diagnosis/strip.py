@@ -89,7 +89,7 @@ class DiagnosisStrip(QFrame):
         return next(found, self._findings[0] if self._findings else None)
 
     def show_findings(self, findings: Sequence[Advice], watched: str, *, epochs: int) -> None:
-        """Shows what was found in so many epochs; the one that is shown stays where it can."""
+        """Shows what was found in so many epochs: the gravest, or the one that was chosen."""
         before, self._findings = self.shown, tuple(findings)
         after = self.shown
         if after is None or before is None or after.rule != before.rule:
@@ -135,7 +135,8 @@ class DiagnosisStrip(QFrame):
     def _refresh(self) -> None:
         shown = self.shown
         has = shown is not None
-        self._rule = shown.rule if shown is not None else ""
+        if shown is None or shown.rule != self._rule:
+            self._rule = ""  # what was chosen is found no more
         set_role(self, "notice" if has else "")
         for part in (self._icon, self.head):
             part.setVisible(has)
@@ -176,6 +177,8 @@ class DiagnosisStrip(QFrame):
 
     def _on_mark(self, is_down: bool) -> None:  # noqa: FBT001 - Qt's signal
         shown = self.shown
+        if is_down and shown is not None:
+            self._rule = shown.rule
         self.epochs_wanted.emit(shown.evidence if is_down and shown is not None else None)
 
     def _refresh_icon(self) -> None:
