@@ -11,6 +11,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
+from workbench.errors import RunFolderError
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -69,8 +70,16 @@ def _load(run: RunFolder, reader: EventReader) -> _Loaded:
         loaded.notes.extend(event for event in events if is_note(event))
     if reader.damage_words:
         loaded.notes.append(LogLine(text=reader.damage_words, level="warning"))
-    loaded.outcome = outcome_of(run, loaded.history)
+    loaded.outcome = _outcome_now(run, loaded.history)
     return loaded
+
+
+def _outcome_now(run: RunFolder, history: MetricHistory) -> RunOutcome | None:
+    """None while the folder cannot be read, as on a disk that comes back: it is looked at again."""
+    try:
+        return outcome_of(run, history)
+    except RunFolderError:
+        return None
 
 
 class RunFollower(QObject):
@@ -176,7 +185,7 @@ class RunFollower(QObject):
 
         def work() -> tuple[list[RunEvent], RunOutcome | None]:
             # Asked before the reading: when it says "over", the reading is the last one.
-            outcome = outcome_of(run, history) if with_outcome else None
+            outcome = _outcome_now(run, history) if with_outcome else None
             return reader.read_new(EVENTS_PER_READ), outcome
 
         self._background.run(work, self._on_read)

@@ -81,6 +81,7 @@ class RunLibrary(TrainerControl):
         self._followers: dict[Path, RunFollower] = {}
         self._running: set[Path] = set()
         self._is_listing = False
+        self._list_problem = ""
         self._is_stale = False
         self._queue_problem = ""
         self._picked: Path | None = None
@@ -122,7 +123,7 @@ class RunLibrary(TrainerControl):
         )
 
     def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
-        self._is_listing = False
+        self._is_listing, self._list_problem = False, ""
         runs, problem = [self._as_followed(run) for run in found[0]], found[1]
         self._report_queue_problem(problem)
         running = [run for run in runs if run.outcome in LIVE]
@@ -146,7 +147,9 @@ class RunLibrary(TrainerControl):
 
     def _on_list_failed(self, error: WorkbenchError) -> None:
         self._is_listing = False
-        self.failed.emit(error)
+        if str(error) != self._list_problem:  # not again each time that the list is read
+            self._list_problem = str(error)
+            self.failed.emit(error)
 
     def _on_timeout(self) -> None:
         reap()

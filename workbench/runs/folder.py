@@ -199,6 +199,16 @@ class RunFolder:
         moved = _Target(key=target.key, params=dict(target.params))
         save_bytes(self.target_path, msgspec.json.encode(moved))
 
+    def is_gone(self) -> bool:
+        """Whether the folder was removed, or its disk; not where it only may not be read."""
+        try:
+            self.request_path.stat()
+        except PermissionError:
+            return False
+        except OSError:
+            return True
+        return False
+
     def has_model(self) -> bool:
         """True when weights were kept, so that images can be classified."""
         return self.card_path.is_file() and self.weights_path.is_file()

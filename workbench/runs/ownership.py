@@ -7,10 +7,22 @@ above it: the user has put it there.
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.errors import LinkFoundError
+from workbench.core.storage.own_file import refuse_link
+from workbench.errors import LinkFoundError, RunFolderError, os_errors_as
 from workbench.runs.home import runs_home
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFREG: "a file",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def is_own(folder: Path) -> bool:
@@ -29,6 +41,28 @@ def check_own(folder: Path) -> None:
             expected="the run folder itself in the runs folder",
             fix="Copy the folder that the link points to into the runs folder.",
         )
+
+
+def check_writable(files: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Raises LinkFoundError, RunFolderError where something else is under a name that a training
+    writes to: it would be found out at the end of an epoch, or of the training.
+    """
+    for paths, is_kind, kind in ((files, stat.S_ISREG, "file"), (folders, stat.S_ISDIR, "folder")):
+        for path in paths:
+            refuse_link(path)
+            with os_errors_as(RunFolderError, "The run folder cannot be read.", path.parent):
+                try:
+                    mode = path.lstat().st_mode
+                except FileNotFoundError:
+                    continue
+            if not is_kind(mode):
+                raise RunFolderError(
+                    f"“{path.name}” of the run is no {kind}.",
+                    where=str(path),
+                    received=_KINDS.get(stat.S_IFMT(mode), "something else"),
+                    expected=f"a {kind} that can be written",
+                    fix="Move it elsewhere, then try again.",
+                )
 
 
 def _link_to(folder: Path) -> Path | None:

@@ -23,7 +23,7 @@ from workbench.runs.environment import is_remote, refuse_without_parts
 from workbench.runs.extensions import Extension
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
-from workbench.runs.ownership import check_own
+from workbench.runs.ownership import check_own, check_writable
 from workbench.runs.places import check_known, places_of
 from workbench.runs.ready import LOCK_FD, can_be_ready, ready_trainer, variables_of
 from workbench.runs.seal import sealed_cluster
@@ -99,8 +99,10 @@ def reattach(run: RunFolder) -> int:
 
 
 def _check_start(run: RunFolder, project: Project, *, starts_mirror: bool) -> None:
-    """Raises LinkFoundError, MissingPartError, UnknownPlaceError, RunError."""
+    """Raises LinkFoundError, RunFolderError, MissingPartError, UnknownPlaceError, RunError."""
     check_own(run.path)
+    files = (run.events_path, run.log_path, run.crash_path, run.weights_path, run.card_path)
+    check_writable(files, [run.checkpoints_path])
     refuse_without_parts(project.target)
     if not starts_mirror:
         sealed_cluster(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from workbench.errors import RunFolderError
+from workbench.errors import RunFolderError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.foreign_model import refuse_foreign
@@ -28,7 +28,7 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
         RunFolderError: there is none, or several (all of them are named, with their projects).
     """
     run = RunFolder(Path(path_or_name).expanduser())
-    if run.request_path.is_file():
+    if _is_run(run):
         return RunFolder(run.path.absolute())
     home = home or runs_home()
     text = str(path_or_name).strip()
@@ -54,13 +54,18 @@ def find_model(path_or_name: str | Path) -> str:
     weights, or a model of another kind.
     """
     path = Path(path_or_name).expanduser()
-    if not RunFolder(path).request_path.is_file():
+    if not _is_run(RunFolder(path)):
         refuse_foreign(path)
     if path.is_file():
         return str(path.absolute())
     run = open_run(path_or_name)
     run.model_card()
     return str(run.path)
+
+
+def _is_run(run: RunFolder) -> bool:
+    with os_errors_as(RunFolderError, "The run folder cannot be read.", run.path):
+        return run.request_path.is_file()
 
 
 def _matching(runs: list[RunSummary], text: str) -> list[RunSummary]:

@@ -16,7 +16,7 @@ from workbench.core.storage.foreign_file import is_folder, read_foreign
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
-from workbench.errors import LinkFoundError, SaveError
+from workbench.errors import LinkFoundError, RunFolderError, SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.filter import matches
@@ -52,7 +52,8 @@ _decoder = msgspec.msgpack.Decoder(_Index, dec_hook=lambda kind, value: kind(val
 
 def list_runs(home: Path | None = None) -> list[RunSummary]:
     """All runs, newest first; with the user's own ones those that were made outside of the runs
-    folder. Folders that are no runs are passed over.
+    folder. Folders that are no runs are passed over. Raises RunFolderError where the runs folder
+    cannot be read.
     """
     home = home or runs_home()
     old = _read_index(home)
@@ -90,11 +91,13 @@ def index_problem(home: Path | None = None) -> LinkFoundError | None:
 
 
 def _folder_names(home: Path) -> list[str]:
-    try:
-        with os.scandir(home) as entries:
-            return [entry.name for entry in entries if is_folder(entry)]
-    except OSError:
-        return []
+    fix = "Make the folder readable, or choose another one."
+    with os_errors_as(RunFolderError, "The runs cannot be listed.", home, fix=fix):
+        try:
+            with os.scandir(home) as entries:
+                return [entry.name for entry in entries if is_folder(entry)]
+        except FileNotFoundError:  # before the first run
+            return []
 
 
 def _stamp(run: RunFolder) -> Stamp:

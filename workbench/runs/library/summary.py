@@ -6,7 +6,6 @@ Of a run that has finished only the end of the log is read.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -145,8 +144,12 @@ def summarise(run: RunFolder) -> RunSummary | None:
     """The figures of one run, from its files; None when the folder is no run. Never fails: one
     whose files have anything in them has a line with the reason, and the others have theirs.
     """
-    if not os.path.lexists(run.request_path):
+    try:
+        run.request_path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        return _unreadable(run, error.strerror or str(error))
     try:
         return _summary(run)
     except WorkbenchError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.core.storage.file_tail import tail_bytes, tail_lines
-from workbench.errors import OutOfMemoryError
+from workbench.errors import OutOfMemoryError, RunFolderError, os_errors_as
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
 from workbench.runs.folder import RunFolder
@@ -130,9 +130,13 @@ _STARTING = RunOutcome("running", "The training process is starting.")
 
 
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
-    """The state of a run now, by its `history` where that is known, else by the end of its log."""
-    found = _outcome_of(run, history)
-    return replace(found, resumes=resume_words(run)) if found.can_resume else found
+    """The state of a run now, by its `history` where that is known, else by the end of its log.
+    Raises RunFolderError where its folder cannot be read.
+    """
+    fix = "Make it readable: `workbench runs` shows then how far the run is."
+    with os_errors_as(RunFolderError, "The run folder cannot be read.", run.path, fix=fix):
+        found = _outcome_of(run, history)
+        return replace(found, resumes=resume_words(run)) if found.can_resume else found
 
 
 def _outcome_of(run: RunFolder, history: MetricHistory | None) -> RunOutcome:

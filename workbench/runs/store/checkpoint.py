@@ -13,6 +13,7 @@ generation names the best epoch's file that belongs to it; the others are remove
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -112,8 +113,8 @@ def checkpoint_path(run: RunFolder, generation: int) -> Path:
 
 
 def has_checkpoint(run: RunFolder) -> bool:
-    """True when there is a file to resume from. Cheap: it is not read."""
-    return any(checkpoint_path(run, generation).is_file() for generation in _GENERATIONS)
+    """True when there is a file to resume from, that can be reached. Cheap: it is not read."""
+    return any(os.path.isfile(checkpoint_path(run, each)) for each in _GENERATIONS)  # noqa: PTH113 - never raises
 
 
 def newest_state(run: RunFolder) -> TrainerState | None:

@@ -117,7 +117,7 @@ def _wait(job: TrainingJob, write: Write, problem: SaveError) -> None:
         UNSAVED, f"Weights held in memory, not saved: {problem.what} {problem.fix}".strip()
     )
     tried_at = time.monotonic()
-    while job.run.request_path.exists() and job.stop.num_signals == signals:
+    while not job.run.is_gone() and job.stop.num_signals == signals:
         time.sleep(_LOOK_S)
         request = take_request(job.run)
         if request is not None and request[0] == "save":

@@ -302,7 +302,7 @@ class CheckpointManager:
             try:
                 write()
             except SaveError as error:
-                if time.monotonic() > deadline or not self._run.request_path.exists():
+                if time.monotonic() > deadline or self._run.is_gone():
                     raise
                 if not is_logged:
                     self._log_outcome(self._position, error)

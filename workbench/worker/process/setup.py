@@ -79,7 +79,7 @@ class FolderWatch:
         if now - self._looked < 1.0:
             return
         self._looked = now
-        if self._run.request_path.exists():
+        if not self._run.is_gone():
             self._seen = now
         elif now - self._seen > _AWAY_S:
             raise RunFolderError(
