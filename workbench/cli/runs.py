@@ -243,7 +243,9 @@ def _live(arguments: argparse.Namespace) -> tuple[RunFolder, MetricHistory]:
 
 
 def _refuse_saved(run: RunFolder, history: MetricHistory) -> None:
-    if history.phase is None or history.phase.phase != UNSAVED:
+    is_waiting = history.phase is not None and history.phase.phase == UNSAVED
+    # Without any room the log does not say so either.
+    if not (is_waiting or outcome_of(run).is_unwritable):
         raise _nothing_to("save", run, "a run that waits for room for its weights")
 
 

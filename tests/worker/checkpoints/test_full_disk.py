@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from tests.small_projects import network_on
 from tests.worker.conftest import Trainer
 from workbench.backbones import all_backbones, checked_file
+from workbench.cli import main
 from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.save import save_bytes
 from workbench.core.training.recipe import TrainingRecipe
@@ -173,6 +175,28 @@ def test_weights_without_room_are_held_until_they_are_saved_elsewhere(
     assert read_arrays(copy.weights_path, checksum=copy.model_card().checksum)
     images = np.zeros((2, 8, 8, 1), np.uint8)
     assert load_onnx_runner(place).outputs(images)[0].shape == (2, 3)
+
+
+def test_a_log_without_room_hides_no_weights_that_are_held(
+    start, small_disk, small_project, tmp_path
+):
+    """So many epochs follow on the full disk that the log does not come to say so."""
+    disk, place = small_disk(16), tmp_path / "saved"
+    with filled(disk, but=300_000):
+        training = start(small_project(*WIDE, epochs=300), disk / "run")
+        training.wait_for(EpochFinished)
+        with filled(disk / "run"):
+            deadline = time.monotonic() + 200
+            while not outcome_of(training.run).is_unwritable and time.monotonic() < deadline:
+                time.sleep(0.5)
+            outcome = outcome_of(training.run)
+            assert outcome.is_unwritable
+            assert "the disk is full" in outcome.reason
+            assert main(["runs", "save", str(training.run.path), str(place)]) == 0
+            training.wait_for_end()
+    copy = RunFolder(place)
+    assert copy.model_card().epochs_done == 300
+    assert read_arrays(copy.weights_path, checksum=copy.model_card().checksum)
 
 
 def test_weights_without_room_are_saved_once_there_is_some(start, small_disk, small_project):

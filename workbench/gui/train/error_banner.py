@@ -104,6 +104,8 @@ class ErrorBanner(QFrame):
         offered = {
             self.retry: suggestion is not None,
             self.resume: outcome.can_resume,
+            self.save_elsewhere: outcome.is_unwritable and self._is_here,
+            self.save_again: outcome.is_unwritable,
             self.try_now: is_silent and outcome.is_far,
             self.attach: outcome.kind == "away",
             # What is over goes on here by Resume.

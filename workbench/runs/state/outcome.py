@@ -85,6 +85,7 @@ class RunOutcome:
             gone or not connected, or it is over and can be resumed.
         is_far: It is another computer that trains it, and `reason` is the state of the connection
             to it.
+        is_unwritable: Nothing can be written into its folder, also not its weights.
         place: The address that reconnecting connects to, of a run that is away.
     """
 
@@ -98,6 +99,7 @@ class RunOutcome:
     can_train_longer: bool = False
     can_move: bool = False
     is_far: bool = False
+    is_unwritable: bool = False
     place: str = ""
 
     @property
@@ -148,7 +150,7 @@ def _outcome_of(run: RunFolder, history: MetricHistory | None) -> RunOutcome:
     finished = (history.finished if history else None) or (tail.finished if tail else None)
     has_just_begun = _has_just_begun(run)
     if is_alive and (has_just_begun or finished is None):
-        return _brought(run, history, tail) if has_mirror(run) else _running(run)
+        return _brought(run, history, tail) if has_mirror(run) else _running(run, tail)
     if is_away(run, finished, has_just_begun=has_just_begun):
         words = away_words(run, _last_step(history, tail))
         place = place_words(place_of(run))
@@ -251,16 +253,22 @@ def _has_just_begun(run: RunFolder) -> bool:
         return False
 
 
-def _running(run: RunFolder) -> RunOutcome:
+def _running(run: RunFolder, tail: _LogEnd | None = None) -> RunOutcome:
     try:
         silence_s = time.time() - run.events_path.stat().st_mtime
     except OSError:
         return _STARTING
     if _has_just_begun(run):
         return _STARTING
-    if silence_s > _UNWRITABLE_AFTER_S and (cause := _why_unwritable(run)):
-        words = f"The run folder cannot be written: {cause}. Training continues as soon as it can."
-        return RunOutcome("silent", words)
+    # A write that fails for lack of room has set the time of the file all the same.
+    logged = tail.time if tail is not None else 0.0
+    quiet_s = max(silence_s, time.time() - logged if logged else 0.0)
+    if quiet_s > _UNWRITABLE_AFTER_S and (cause := _why_unwritable(run)):
+        words = (
+            f"The run folder cannot be written: {cause}. Training continues, and ends with its "
+            "weights in memory until they can be saved."
+        )
+        return RunOutcome("silent", words, is_unwritable=True)
     if silence_s < SILENT_AFTER_S:
         return RunOutcome("running")
     return RunOutcome(
@@ -296,25 +304,28 @@ def _is_about_to_start(run: RunFolder) -> bool:
 
 @dataclass(frozen=True)
 class _LogEnd:
-    """The last finish, heartbeat and step near the end of an event log."""
+    """The last finish, heartbeat and step near the end of an event log, and its last time."""
 
     finished: RunFinished | None = None
     heartbeat: Heartbeat | None = None
     step: int | None = None
+    time: float = 0.0
 
     @classmethod
     def read(cls, path: Path) -> _LogEnd:
         finished: RunFinished | None = None
         heartbeat: Heartbeat | None = None
         step: int | None = None
+        logged = 0.0
         # What follows the last line end is still being written.
         for line in tail_bytes(path, 4 * LINE_LIMIT).split(b"\n")[:-1]:
             event = decode_line(line)
             if event is not None:
                 # Whatever comes behind a finish is of a trainer that went on.
                 finished = event if isinstance(event, RunFinished) else None
+                logged = event.time
             if isinstance(event, Heartbeat):
                 heartbeat = event
             elif isinstance(event, Batch | EpochFinished):
                 step = event.step
-        return cls(finished, heartbeat, step)
+        return cls(finished, heartbeat, step, logged)
