@@ -110,6 +110,15 @@ def test_the_first_epoch_s_time_left_knows_of_validations():
     assert history.progress.left.seconds == pytest.approx((16 * 100 + 2 * 35) / 1_000.0)
 
 
+def test_the_epoch_that_compiles_says_nothing_of_the_others():
+    history = MetricHistory()
+    history.add_all([started(0.0), data(), batch(1, 1, 0.0), batch(2, 9, 1_000.0)])
+    history.add(epoch(1, 60.0, 60.0))
+    assert history.progress.left.seconds == pytest.approx((390 * 100 + 39 * 35) / 1_000.0)
+    history.add_all([batch(11, 10, 1_000.0), epoch(2, 1.5, 61.5)])
+    assert history.progress.left.seconds == pytest.approx(38 * 1.5)
+
+
 def test_the_time_left_after_a_resume_is_that_of_the_new_trainer():
     """Epochs of 2 s before the pause, of 6 s after it."""
     history = MetricHistory()
@@ -130,6 +139,15 @@ def test_the_time_left_after_a_resume_is_that_of_the_new_trainer():
     assert history.progress.left.seconds == pytest.approx(by_speed)
     history.add_all([batch(51, 10, 10 * 100 / 6.0, time=939.0), epoch(6, 6.0, 939.5)])
     assert history.progress.left.seconds == pytest.approx(34 * 6.0)
+
+
+def test_a_countdown_takes_at_once_what_is_far_off():
+    """The first epoch compiles, and behind the last step nothing is left."""
+    countdown = Countdown()
+    assert countdown.shown(3314.0, 0.0) == 3314.0
+    assert countdown.shown(160.0, 1.0) == 160.0
+    assert countdown.shown(0.0, 2.0) == 0.0
+    assert countdown.shown(900.0, 3.0) == 900.0
 
 
 def test_a_countdown_counts_down_and_follows_slowly():

@@ -32,6 +32,9 @@ EPOCHS = 9
 _SETTLES_S = 15.0
 """A countdown comes within a third of a new estimate in this time."""
 
+_FAR_OFF = 4.0
+"""An estimate so many times longer or shorter, and by more than a second, is shown at once."""
+
 
 AFTER_TRAINING = frozenset({"calibrating", "comparing", "testing"})
 """What a trainer does behind the last step, once the weights are saved."""
@@ -109,24 +112,25 @@ def time_left(
 ) -> TimeLeft | None:
     """Of the phase that the next step belongs to, by the latest epochs that the present trainer has
     made in it as a whole: one before it may have had another computer, or one with other work, and
-    in another phase other layers are computed. Before the first of them by `speed`, images per
-    second, if it is known in this phase. None while nothing is known.
+    in another phase other layers are computed. Before the second of them by `speed`, images per
+    second, too, if it is known in this phase. None while nothing is known.
     """
     steps = data.steps_per_epoch if data is not None else 0
     first, end = phase_steps(step, total_steps, started, steps)
     resumed = (started.resumed_at_step or 0) if started is not None else 0
     begin, to_come = max(first, resumed), max(0, end - step)
     is_of_head = end < total_steps
-    own = [epoch.seconds for epoch in epochs[-EPOCHS:] if epoch.step - steps >= begin]
-    if own and steps:
-        return TimeLeft(to_come * median(own) / steps, is_of_head)
-    if started is None or not speed:
-        return None
-    images = to_come * started.batch_size
-    if data is not None and steps:
-        validations = math.ceil(to_come / steps)
-        images += round(validations * data.num_validation * VALIDATION_SHARE)
-    return TimeLeft(images / speed, is_of_head)
+    whole = [epoch for epoch in epochs[-EPOCHS:] if epoch.step - steps >= begin]
+    # The first one compiles too; without another, the steps alone say what is to come.
+    own = [epoch.seconds for epoch in whole if epoch.step - steps > begin or len(whole) == 1]
+    known = [to_come * median(own) / steps] if own and steps else []
+    if started is not None and speed and len(whole) < 2:
+        images = to_come * started.batch_size
+        if data is not None and steps:
+            validations = math.ceil(to_come / steps)
+            images += round(validations * data.num_validation * VALIDATION_SHARE)
+        known.append(images / speed)
+    return TimeLeft(min(known), is_of_head) if known else None
 
 
 class Countdown:
@@ -147,6 +151,8 @@ class Countdown:
             return estimate_s
         passed_s = max(0.0, now_s - self._at)
         counted_s = max(0.0, self._shown_s - passed_s)
+        if not counted_s / _FAR_OFF - 1.0 <= estimate_s <= counted_s * _FAR_OFF + 1.0:
+            counted_s = estimate_s  # not what a few slow steps do
         share = 1.0 - math.exp(-passed_s / _SETTLES_S)
         self._shown_s, self._at = counted_s + share * (estimate_s - counted_s), now_s
         return self._shown_s
