@@ -149,6 +149,7 @@ class TrainView(QMainWindow):
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
         self.state.series_asked.connect(self.series.show)
+        self.state.width_asked.connect(self.panels.give_width)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
