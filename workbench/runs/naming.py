@@ -51,12 +51,17 @@ def network_words(before: Graph, after: Graph) -> str:
         return f"{len(rows)} network changes" if rows else ""
     (row,) = rows
     if row.right == NOT_THERE:
-        return f"without {row.title}"
+        return f"without {_name_in(row.title)}"
     if row.left == NOT_THERE:
-        return f"with {row.title}"
+        return f"with {_name_in(row.title)}"
     layer, _, what = row.title.rpartition(": ")
-    name = layer.partition("“")[2].rstrip("”") or layer
+    name = _name_in(layer)
     return f"{name} {what[:1].lower()}{what[1:]} {row.left} → {row.right}"
+
+
+def _name_in(title: str) -> str:
+    """The name in “Dropout “dropout””; without quotes, as names of runs are quoted themselves."""
+    return title.partition("“")[2].rstrip("”") or title
 
 
 def settings_words(project: Project, differs: Sequence[str], network: str = "") -> list[str]:
@@ -64,8 +69,9 @@ def settings_words(project: Project, differs: Sequence[str], network: str = "") 
     network, "" where that is not known.
     """
     keys = list(dict.fromkeys([*differs[:MAX_PARTS], *_ALWAYS]))[:MAX_PARTS]
-    # As people write them, whatever differs: the rate, the batch, the epochs, the rest.
-    keys.sort(key=lambda key: [*_SHORT, key].index(key))
+    # What most runs have is last, in the order that people write it in: where room is short, the
+    # end of a name is left out.
+    keys.sort(key=lambda key: [*_SHORT].index(key) if key in _SHORT else -1)
     words = {"graph": network} if network else {}
     known = [key for key in keys if key in _PARAMS or key in _PARTS]
     return [words.get(key) or _words(project, key) for key in known]

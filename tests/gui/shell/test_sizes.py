@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from tests import large_text
 from tests.looks import flaws_of
 from tests.staged import VIEWS, Staged
+from workbench.gui.train.runs.run_list import LIST_PX
 
 SMALLEST = ((900, 600), (960, 540), (1024, 700))
 FRAME_PX = 48
@@ -169,6 +170,60 @@ def test_panels_without_room_are_on_rails_and_change_places(staged, qtbot):
     window.resize(1200, 700)
     qtbot.waitUntil(lambda: palette.isVisible() and inspector.isVisible())
     assert rail_buttons(view) == {}
+
+
+def shown_in(docks):
+    """Keys of the panels that can be seen, and of the middle."""
+    return [part.parentWidget().objectName() for part in docks.visible()]
+
+
+@pytest.mark.parametrize("size", [(683, 427), (900, 600), (1024, 700), (1440, 900)])
+def test_the_table_of_runs_is_shown_in_any_window(staged, qtbot, size):
+    window = staged.window
+    window.setMinimumSize(400, 300)
+    view = staged.show("train").views.currentWidget()
+    docks = view.panels
+    runs = docks["train_runs"]
+    qtbot.wait(50)
+    window.resize(*size)
+    docks.open("train_runs")
+    before = shown_in(docks)
+    assert ("train_recipe" in before) is (size[0] >= 900)
+    for _ in range(2):
+        qtbot.mouseClick(runs.table, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: runs.table.text() == "List")
+        assert not any(runs.list.isColumnHidden(section) for section in range(9))
+        assert runs.list.viewport().width() >= runs.list.header().sectionPosition(4)
+        assert window.width() == size[0]
+        qtbot.mouseClick(runs.table, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: runs.table.text() == "Table")
+        assert shown_in(docks) == before
+        qtbot.waitUntil(lambda: runs.width() <= LIST_PX)
+
+
+def test_the_table_of_runs_gives_the_room_back_when_it_is_closed_or_reset(staged, qtbot):
+    window = staged.window
+    window.resize(1024, 700)
+    view = staged.show("train").views.currentWidget()
+    docks = view.panels
+    runs, settings = docks["train_runs"], docks["train_recipe"]
+    at_first = docks.save()
+    qtbot.mouseClick(runs.table, Qt.MouseButton.LeftButton)
+    assert not settings.isVisible()
+    assert "Show panel Training settings" in rail_buttons(view)
+    runs.parentWidget().close()
+    qtbot.waitUntil(settings.isVisible)
+    docks.open("train_runs")
+    assert not settings.isVisible()
+    qtbot.waitUntil(lambda: runs.list.is_table)
+    docks.restore(at_first)
+    qtbot.waitUntil(lambda: settings.isVisible() and not runs.list.is_table)
+    qtbot.mouseClick(runs.table, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(rail_buttons(view)["Show panel Training settings"], Qt.MouseButton.LeftButton)
+    assert settings.isVisible()
+    assert not runs.isVisible()
+    window.resize(1600, 700)
+    qtbot.waitUntil(lambda: settings.isVisible() and runs.isVisible() and runs.list.is_table)
 
 
 def test_panels_that_lack_room_come_back_with_it(staged, qtbot, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
 from workbench.core.projects.project import new_project_id
 from workbench.gui.common import project_runs
@@ -40,7 +40,7 @@ def ended(cifar, monkeypatch):
 def test_the_button_and_the_keys_are_not_about_another_projects_run(cifar, other, ended):
     top, actions = cifar.top, cifar.actions_by_key
     assert not cifar.runs.is_running
-    assert top.train.text() == "Add to queue"
+    assert top.train.accessibleName() == "Add to queue"
     assert "“Flowers & Co: 1 · lr" in top.train.toolTip().replace("&amp;", "&")
     assert not top.next.isVisible()
     assert not actions["stop_run"].isEnabled()
@@ -80,6 +80,34 @@ def test_a_chip_says_how_far_it_is_and_leads_there(qtbot, cifar, other):
     assert cifar.top.train.text() == "Stop"
     assert "Ends “Flowers" in cifar.top.train.toolTip()
     assert cifar.context.library.current.run.path == other.path
+
+
+@pytest.mark.parametrize("width", [960, 1024, 1280, 1440])
+def test_the_switch_of_views_stays_where_it_is_when_a_chip_appears(
+    qtbot, cifar, written, monkeypatch, width
+):
+    cifar.resize(width, 700)
+    top = cifar.top
+    switch_at = lambda: top.switch.mapTo(cifar, QPoint(0, 0)).x()  # noqa: E731
+    qtbot.waitUntil(lambda: cifar.width() == width)
+    qtbot.wait(50)
+    before = switch_at()
+    run = written("", project=OTHER, recipe=OTHER.recipe).begin().train(1)
+    cifar.context.library.open()
+    qtbot.waitUntil(top.elsewhere.isVisible)
+    run.train(1)
+    qtbot.waitUntil(lambda: "epoch 2 of 5" in top.elsewhere.accessibleName())
+    qtbot.wait(50)
+    assert abs(switch_at() - before) <= 1
+    assert top.elsewhere.shown_text().count("&") % 2 == 0
+    if width <= 1024:
+        assert top.elsewhere.text() == "40%"
+        assert top.train.accessibleName() == "Add to queue"
+    assert top.train.isVisible()
+    assert top.train.mapTo(cifar, top.train.rect().topRight()).x() < width
+    cifar.resize(1600, 700)
+    qtbot.waitUntil(lambda: top.train.text() == "Add to queue")
+    assert top.elsewhere.text().startswith("Flowers && Co: epoch 2")
 
 
 def test_another_projects_run_is_stopped_only_when_it_is_agreed_by_name(

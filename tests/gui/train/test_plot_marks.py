@@ -225,6 +225,15 @@ def test_a_ring_is_only_on_a_value_that_is_the_best_of_its_curve(pair):
     assert axes.strip.words == f"best val. accuracy: epoch {history.best.epoch}"
 
 
+def test_a_mark_beside_a_note_says_what_it_marks(pair):
+    pair.set_history(trained(epochs=4))
+    pair.redraw()
+    strip = pair.by_key["loss"].axes.strip
+    strip.set_note("First values up to 316 are above the chart. " * 3)
+    (_place, words), _note = strip.places()
+    assert words.startswith("best: epoch ")
+
+
 # the value axis --------------------------------------------------------------------------
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from PySide6.QtGui import QFontMetrics
 
-from workbench.gui.common.run_text import state_words, when
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project import new_project_id
+from workbench.gui.common.run_text import elide_mode, quoted_name, state_words, when
+from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
 from workbench.gui.train.runs.run_delegate import state_color
@@ -20,8 +25,57 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
+from workbench.runs.folder import create_run
+from workbench.runs.library.index import summarise
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import resumed_words, time_shares, time_words
+from workbench.templates import find_template
+
+NAME_PX = 170
+"""Of a name in the list of runs and in the header, in a window of 1024 px."""
+
+
+def elided(name):
+    metrics = QFontMetrics(ui_font(13, weight=600))
+    return metrics.elidedText(name, elide_mode(name), NAME_PX)
+
+
+def test_runs_that_differ_in_a_layer_are_told_apart_where_room_is_short(qtbot):
+    """Settings that most runs have give way, and what differs is whole."""
+    project = replace(find_template("lenet5").project, id=new_project_id())
+    nodes = list(project.graph.nodes.values())
+    layer = next(node for node in nodes if node.kind == "rescaling")
+    edges = project.graph.edges
+    (source,) = project.graph.sources(layer.id)
+    through = [
+        edge if edge.source != layer.id else replace(edge, source=source)
+        for edge in edges
+        if edge.target != layer.id
+    ]
+    without = Graph.of([node for node in nodes if node is not layer], through)
+    first = create_run(project)
+    faster = project.recipe.with_values(learning_rate=0.002, epochs=80)
+    create_run(replace(project, recipe=faster))
+    second = create_run(replace(project, graph=without))
+    third = create_run(project)
+    names = [summarise(run).label for run in (first, second, third)]
+    assert names[1:] == [
+        f"3 · without {layer.name} · lr 0.001 · 12 epochs",
+        f"4 · with {layer.name} · lr 0.001 · 12 epochs",
+    ]
+    assert f"without {layer.name}" in elided(names[1])
+    assert f" with {layer.name}" in elided(names[2])
+    assert "”" not in names[1], "it is quoted itself"
+    title = "12 · resnet50_cosine_augmented_batch_512_seed_1"
+    assert elided(title).startswith("12 · ")
+    assert elided(title).endswith("_1"), "a title is known by both its ends"
+
+
+def test_quotes_in_a_name_that_is_quoted_are_single(qtbot):
+    run = summarise(create_run(find_template("lenet5").project))
+    run = msgspec.structs.replace(run, label="2 · with Rescaling “rescaling”", project="")
+    assert quoted_name(run) == "“2 · with Rescaling ‘rescaling’”"
+    assert quoted_name(None) == "the run"
 
 
 def _started(**fields):

@@ -22,15 +22,22 @@ def pages(qtbot, qapp):
 
 
 @pytest.mark.parametrize("width", [440, 700, 1100])
-def test_one_slider_with_its_name_and_unit_at_any_width(pages, width):
+def test_one_slider_with_its_name_and_unit_at_any_width(qtbot, pages, width):
     pages.resize(width, 520)
     sliders = [slider for slider in pages.findChildren(QSlider) if slider.isVisible()]
     assert sliders == [pages.plots.smoothing.slider]
     name, words = pages.plots.smoothing.findChildren(QLabel)
-    assert (name.text(), words.full_text) == ("Smoothing", "5% of an epoch")
+    assert (name.text(), words.toolTip()) == ("Smoothing", "5% of an epoch")
     assert name.isVisible()
     assert words.isVisible()
-    assert words.text().startswith("5% of an")
+    assert words.text() == "5% of an epoch"
+    pages.switch.setMinimumWidth(pages.switch.sizeHint().width() + 36)
+    pages.resize(min(width, 440), 520)
+    qtbot.waitUntil(lambda: words.text() == "5%")  # whole words, not "5% of ..."
+    for epochs in (2.5, 10):
+        pages.plots.smoothing.slider.setValue(position_of(epochs))
+        assert "…" not in words.text()
+        assert words.text().endswith(" epochs")
 
 
 def test_the_curves_need_no_more_room_once_the_classes_were_shown(pages):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
 from PySide6.QtGui import QColor, QGuiApplication, QImage
@@ -426,3 +427,39 @@ def test_picture_and_classes_take_the_room_that_there_is(qtbot, ready, service):
     qtbot.waitUntil(lambda: card.picture.width() == card.seen.width())
     assert card.height() == card.minimumHeight()
     assert card.classes.viewport().height() % ROW_PX == 0, "no row is cut"
+
+
+@pytest.mark.parametrize("size", [(1008, 300), (1008, 370), (1024, 600)])
+def test_the_first_answer_is_shown_from_its_top(qtbot, ready, service, size):
+    ready.setMinimumSize(1, 1)
+    ready.resize(*size)
+    ready.classify(["/x/first.png"])
+    with qtbot.waitSignal(ready.state.predicted):
+        service.answer_pictures()
+    card = ready.panels["classify_result"]
+    area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(card))
+    qtbot.wait(50)  # until it is laid out
+    assert area.verticalScrollBar().value() == 0
+    for _ in range(2):
+        ready.classify(["/x/next.png"])
+        with qtbot.waitSignal(ready.state.predicted):
+            service.answer_pictures()
+        qtbot.wait(50)
+        assert area.verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize("num_classes", [1, 2, 3, 5])
+def test_classes_that_are_all_shown_have_no_scroll_bar(qtbot, ready, service, num_classes):
+    ready.resize(1008, 530)
+    ready.classify(["/x/first.png"])
+    _, answer = service.take(Classify)
+    scores = [Score(name=f"class {at}", probability=1 / num_classes) for at in range(num_classes)]
+    blind = "Pictures that show none of the classes get one of them. " * 2
+    with qtbot.waitSignal(ready.state.predicted):
+        answer(replace(cat("/x/first.png"), scores=scores, blind=blind))
+        answer(Done(id=1))
+    classes = ready.panels["classify_result"].classes
+    qtbot.wait(50)
+    has_bar = classes.verticalScrollBar().isVisible()
+    assert has_bar is (classes.viewport().height() < num_classes * ROW_PX)
+    assert not has_bar or num_classes > 3

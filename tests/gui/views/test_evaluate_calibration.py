@@ -5,11 +5,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor, QFontMetrics
 
 from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights
 from workbench.core.calibration.distance import references
 from workbench.core.calibration.reliability import kept_counts, reliability
+from workbench.gui.evaluate.reliability_figure import ReliabilityFigure
+from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import (
     Bins,
@@ -213,3 +217,21 @@ def test_the_diagram_is_saved(qtbot, panel, tmp_path, ending):
     else:
         assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml"}[ending])
         assert len(data) > 2_000
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_names_in_the_diagram_are_not_on_bars_of_their_color(qtbot, mode):
+    theme = Theme(mode)
+    figure = ReliabilityFigure(theme)
+    qtbot.addWidget(figure)
+    figure.resize(250, 220)
+    full = Bins(counts=[5] * 15, confidence=[0.5] * 15, accuracy=[1.0] * 15)
+    figure.set_scores(msgspec.structs.replace(SCORES, after=full))
+    image = figure.grab().toImage()
+    at = figure.place(0.05, 0.97).toPoint()
+    metrics = QFontMetrics(theme.font(11, tabular=True))
+    for line, words in enumerate(("before", "after")):
+        inner = QRect(at.x(), at.y() + 16 * line + 1, metrics.horizontalAdvance(words), 14)
+        found = image.copy(inner)
+        seen = [found.pixelColor(x, y) for x in range(inner.width()) for y in range(14)]
+        assert seen.count(QColor(theme.colors.panel)) > len(seen) / 2

@@ -80,6 +80,29 @@ def test_without_a_test_it_says_where_one_is_made(open_view):
     assert not panel.start.isEnabled()
 
 
+def place_of(widget, panel):
+    """Its line in the column of a panel, from 0."""
+    items = [panel.column.itemAt(at) for at in range(panel.column.count())]
+    found = [
+        at
+        for at, item in enumerate(items)
+        if item.widget() is widget or (item.layout() and item.layout().indexOf(widget) >= 0)
+    ]
+    return found[0]
+
+
+def test_the_button_that_measures_is_below_the_words_about_it(open_view):
+    """Not at the end of a panel that a low window scrolls to; that of the map as well."""
+    panel = open_view()
+    assert place_of(panel.start, panel) == place_of(panel.status, panel) + 1
+    assert place_of(panel.start, panel) < place_of(panel._pages, panel)
+    assert "Measure does so" in NO_SUITE
+    other = panel.window().panels["evaluate_map"]
+    assert place_of(other.start, other) == place_of(other.status, other) + 1
+    assert place_of(other._hint, other) < place_of(other.start, other)
+    assert place_of(other.start, other) < place_of(other._pages, other)
+
+
 def test_a_button_leads_to_where_a_test_is_made(open_view, qtbot, keep_tests):
     panel = open_view()
     panel.switch.chosen.emit("tests")

@@ -50,6 +50,28 @@ def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     assert any("Epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
 
 
+def test_another_run_is_shown_from_its_top(qtbot, view, written, context, open_library):
+    """How far it is, Pause and Stop are there, wherever the earlier one was scrolled to."""
+    first = written("a", epochs=2).begin().train(2).finish()
+    open_library()
+    view.resize(1024, 560)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 2 epochs")
+    bar = view.whole.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 50)
+    bar.setValue(bar.maximum())
+    written("b", epochs=5).begin().train(1)
+    open_library()
+    assert bar.value() > 0, "a run that is not shown scrolls nothing"
+    second = next(run.path for run in context.library.runs if run.path != first.path)
+    context.library.select(second)
+    qtbot.waitUntil(view.header.stop.isVisible)
+    assert bar.value() == 0
+    assert view.header.stop.visibleRegion().boundingRect() == view.header.stop.rect()
+    bar.setValue(bar.maximum())
+    context.library.select(first.path)
+    assert bar.value() == 0
+
+
 class _Overlaps(QObject):
     """Names of widgets of a header that overlap, or are cut, while it is painted."""
 

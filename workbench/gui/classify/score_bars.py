@@ -19,7 +19,7 @@ _GAP_PX, _FIGURE_PX = 12, 64
 
 
 class ScoreBars(BarRows):
-    """Shows (name, 0..1) pairs in the order given; room for the first rows is kept.
+    """Shows (name, 0..1) pairs in the order given; while there are none, room for the first.
 
     Signals:
         chosen(str): The row of this name was clicked.
@@ -50,7 +50,7 @@ class ScoreBars(BarRows):
         self.setAccessibleName(", ".join(words))
         self.setToolTip(plain_tip("\n".join([*words, "", "Click a class to explain it."])))
         self._longest_px = self._longest()
-        self._make_room(max(NUM_ROWS, len(self.scores)))
+        self._make_room(len(self.scores) or NUM_ROWS)
 
     def in_scroll_area(self) -> QScrollArea:
         """The bars as high as the first rows, and at least as wide as they have to be."""

@@ -41,7 +41,7 @@ class DockWidths(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         match event.type():
             case QEvent.Type.Resize:
-                QTimer.singleShot(0, self, self._fit)  # once the view has laid them out itself
+                QTimer.singleShot(0, self, self.fit)  # once the view has laid them out itself
             case QEvent.Type.MouseButtonPress:
                 self._before = {key: dock.width() for key, dock in self._beside().items()}
             case QEvent.Type.MouseButtonRelease:
@@ -57,7 +57,8 @@ class DockWidths(QObject):
             if dock.isVisible() and not dock.isFloating() and area(dock) in _SIDES
         }
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
+        """Gives the docks their widths, as far as there is room."""
         docks = [dock for dock in self._beside().values() if dock.property(_WIDTH) is not None]
         sides = {self._view.dockWidgetArea(dock): dock.property(_WIDTH) for dock in docks}
         lacking = max(0, self._middle_px + sum(sides.values()) - self._view.width())
@@ -85,5 +86,5 @@ class DockWidths(QObject):
         for key, width in re.findall(rb"(\w+)=(\d{1,5})\b", words if mark else b""):
             if (dock := self._docks.get(key.decode())) is not None:
                 dock.setProperty(_WIDTH, int(width))
-        QTimer.singleShot(0, self, self._fit)
+        QTimer.singleShot(0, self, self.fit)
         return places if mark else saved

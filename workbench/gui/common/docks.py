@@ -28,7 +28,7 @@ class Docks(QObject):
     """Makes the panels, and stores their places as QMainWindow does. Where a view is too narrow
     for all, as with large text on a small screen, those at its left fold to a rail, then those
     at its right, until there is room; one that is opened there takes the place of those at the
-    other side.
+    other side, and so does one that is made wide by `give_width`.
 
     Args:
         view: The view, with its middle.
@@ -53,6 +53,7 @@ class Docks(QObject):
         self._folded: list[QDockWidget] = []  # hidden for lack of room
         self._from_rail: set[QDockWidget] = set()  # opened there: closed, they are there again
         self._docks: dict[str, QDockWidget] = {}
+        self._least_px: dict[QDockWidget, int] = {}  # of one that others make room for
         self._aside: set[str] = set()  # hidden together by `toggle_sides`
         self._rails = {side: Rail(theme, side) for side in _RAILS}
         for side, rail in self._rails.items():
@@ -82,16 +83,28 @@ class Docks(QObject):
             self._folded.append(watched)
             self._from_rail.remove(self._folded[-1])
             QTimer.singleShot(0, self, self._show_rails)  # once it is closed
+        elif event.type() == QEvent.Type.Close and watched in self._least_px:
+            QTimer.singleShot(0, self, self._fit)  # those that made room for it come back
         return super().eventFilter(watched, event)
 
     def _fit(self, wanted: QDockWidget | None = None) -> None:
         """Shows the panels that were folded as far as they have room, or folds some: those at the
         left first, and at last those beside the `wanted` one, which stays.
         """
+        wide = next((dock for dock in self._least_px if not dock.isHidden()), None)
+        wanted = wanted or wide
         for dock in [each for each in reversed(self._folded) if not each.isHidden()]:
             self._folded.remove(dock)  # opened by the user meanwhile
-        while self._folded and self._spare_px(self._folded[-1]) >= 0:
-            self._folded.pop().show()
+        while self._folded:
+            last = self._folded[-1]
+            side = [dock for dock in self._folded if self._area(dock) == self._area(last)]
+            # All of a side need no rail, so they may have room where one beside a rail has not.
+            back = next((docks for docks in (side, [last]) if self._spare_px(docks) >= 0), [])
+            if not back:
+                break
+            for dock in back:
+                self._folded.remove(dock)
+                dock.show()
         others = [dock for dock in (*self._at("right"), *self._at("left")) if not dock.isHidden()]
         if wanted is not None:
             own = self._at("left" if wanted in self._at("left") else "right")
@@ -100,19 +113,26 @@ class Docks(QObject):
             self._folded.append(others.pop())
             self._folded[-1].hide()
         self._show_rails()
+        middle = self._view.centralWidget()
+        if middle is not None:  # even without the panels at the other side, as with large text
+            middle.setVisible(wanted is None or wanted is not wide or self._spare_px() >= 0)
 
-    def _spare_px(self, more: QDockWidget | None = None) -> int:
-        """Width that is left when the middle and the panels beside it, and one more, are as narrow
+    def _spare_px(self, more: Sequence[QDockWidget] = ()) -> int:
+        """Width that is left when the middle and the panels beside it, and some more, are as narrow
         as they can be.
         """
         sides = 0
         for side in _RAILS:
             docks = self._at(side)
-            shown = [dock for dock in docks if not dock.isHidden() or dock is more]
-            sides += max((dock.minimumSizeHint().width() for dock in shown), default=0)
+            shown = [dock for dock in docks if not dock.isHidden() or dock in more]
+            least = (max(d.minimumSizeHint().width(), self._least_px.get(d, 0)) for d in shown)
+            sides += max(least, default=0)
             is_folded = any(dock in self._folded and dock not in shown for dock in docks)
             sides += RAIL_PX if is_folded else 0
-        return self._view.width() - self._middle_px - sides
+        middle = self._view.centralWidget()
+        # A panel that has asked for room is to get it: the middle takes what it cannot do without.
+        needed = middle.minimumSizeHint().width() if middle is not None and self._least_px else 0
+        return self._view.width() - max(self._middle_px, needed) - sides
 
     def _show_rails(self) -> None:
         for side, rail in self._rails.items():
@@ -134,8 +154,11 @@ class Docks(QObject):
         return [
             dock
             for dock in self._docks.values()
-            if not dock.isFloating() and self._view.dockWidgetArea(dock) == _AREAS[side]
+            if not dock.isFloating() and self._area(dock) == _AREAS[side]
         ]
+
+    def _area(self, dock: QDockWidget) -> Qt.DockWidgetArea:
+        return self._view.dockWidgetArea(dock)
 
     def __getitem__(self, key: str) -> QWidget:
         """The panel of a key."""
@@ -149,11 +172,23 @@ class Docks(QObject):
         dock.show()
         dock.raise_()
         self._fit(dock)
+        if dock in self._least_px:
+            self._widths.fit()
+
+    def give_width(self, panel: QWidget, width_px: int, least_px: int = 0) -> None:
+        """Gives a panel a width, which it keeps as far as there is room. Where that would be less
+        than `least_px`, the panels at the other side fold for it, and at last the middle is
+        hidden, until this is called again or the panel is closed; with 0 none gives way.
+        """
+        dock = next(dock for dock in self._docks.values() if dock.widget() is panel)
+        self._least_px = {dock: least_px} if least_px else {}
+        self._fit()
+        set_dock_width(self._view, dock, width_px)
 
     def toggle_sides(self) -> None:
         """Hides the panels at both sides at once; if none is shown, shows those again."""
         sides = {_AREAS["left"], _AREAS["right"]}
-        docks = {k: d for k, d in self._docks.items() if self._view.dockWidgetArea(d) in sides}
+        docks = {k: d for k, d in self._docks.items() if self._area(d) in sides}
         shown = {key for key, dock in docks.items() if not dock.isHidden()}
         for key in shown or self._aside or docks:
             docks[key].setVisible(not shown)
@@ -183,6 +218,7 @@ class Docks(QObject):
         places = self._widths.restore(bytes(state.data()))
         if self._view.restoreState(QByteArray(places), LAYOUT_VERSION):
             self._folded.clear()
+            self._least_px.clear()
         self._fit()
 
     def show_all(self) -> None:
@@ -195,4 +231,4 @@ class Docks(QObject):
         """What can be seen, the middle of the view first."""
         middle = self._view.centralWidget()
         docks = [dock.widget() for dock in self._docks.values() if dock.isVisible()]
-        return [middle, *docks] if middle is not None else docks
+        return [middle, *docks] if middle is not None and not middle.isHidden() else docks

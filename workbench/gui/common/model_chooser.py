@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import LIVE, RunLibrary
-from workbench.gui.common.run_text import when
+from workbench.gui.common.run_text import quoted, when
 from workbench.gui.common.window_state import KeptModel, WindowState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
@@ -224,7 +224,7 @@ class ModelChooser(QWidget):
             and latest.path not in (self._current, self._latest)
         )
         if latest is not None and is_offered:
-            name = f"Run {latest.number}" if latest.number else f"“{latest.label}”"
+            name = f"Run {latest.number}" if latest.number else quoted(latest.label)
             self.offer.setText(f"{name} is ready: use it")
             self.offer.setToolTip(plain_tip(model_words(latest)))
         self.offer.setVisible(is_offered)
@@ -275,7 +275,7 @@ class NoModelPage(EmptyPage):
         self._usable = usable
         title, text, words = "Train a model first", self._text, "Train"
         if usable is not None:
-            name = f"run {usable.number}" if usable.number else f"“{usable.label}”"
+            name = f"run {usable.number}" if usable.number else quoted(usable.label)
             title, text = "No model is chosen", UNASKED
             words = f"Use {name} as it is"
         if live:

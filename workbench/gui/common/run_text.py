@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from PySide6.QtCore import Qt
+
 from workbench.core.format import count, local_time, plural
 from workbench.runs.library.projects import full_name
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.naming import SEPARATOR
 from workbench.runs.state.outcome import RunOutcome, outcome_words
+
+_SINGLE = str.maketrans("“”", "‘’")
 
 
 def state_words(summary: RunSummary) -> str:
@@ -39,7 +44,20 @@ def _halted_words(summary: RunSummary) -> str:
 
 def quoted_name(run: RunSummary | None) -> str:
     """A run with its project, within a sentence; "the run" for one that is not listed yet."""
-    return f"“{full_name(run)}”" if run is not None else "the run"
+    return quoted(full_name(run)) if run is not None else "the run"
+
+
+def elide_mode(name: str) -> Qt.TextElideMode:
+    """Where the name of a run is shortened: one of settings at its end, which has what most runs
+    have; a title is known by both its ends.
+    """
+    is_of_settings = name.count(SEPARATOR) > 1
+    return Qt.TextElideMode.ElideRight if is_of_settings else Qt.TextElideMode.ElideMiddle
+
+
+def quoted(name: str) -> str:
+    """A name in quotes; those within it are single ones."""
+    return f"“{name.translate(_SINGLE)}”"
 
 
 def chip_words(run: RunSummary, history: MetricHistory | None) -> str:

@@ -71,11 +71,16 @@ class ShareFigure(PaintedWidget):
         self.paint_shares(painter)
 
     def paint_names(self, painter: QPainter, place: QPointF, *names: tuple[str, str]) -> None:
-        """Names of lines in their colors, one below the other from this place on, in pixels."""
+        """Names of lines in their colors, one below the other from this place on, in pixels; on a
+        ground of their own, as a bar may have the same color.
+        """
         side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         for number, (words, color) in enumerate(names):
-            painter.setPen(QColor(color))
             top = place.y() + number * _LINE_PX
+            width = painter.fontMetrics().horizontalAdvance(words)
+            ground = QRectF(place.x() - 2, top, width + 4, _LINE_PX)
+            painter.fillRect(ground, QColor(self._theme.colors.panel))
+            painter.setPen(QColor(color))
             painter.drawText(QRectF(place.x(), top, _NAME_PX, _LINE_PX), side, words)
 
     def paint_shares(self, painter: QPainter) -> None:

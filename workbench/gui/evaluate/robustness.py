@@ -39,8 +39,8 @@ COLUMNS = (
 )
 SUITE, TESTS = "suite", "tests"
 NO_SUITE = (
-    "This run has not been measured on the suite yet: seven alterations, brightness both ways, at "
-    "five strengths each."
+    "This run has not been measured on the suite yet. Measure does so: seven alterations, "
+    "brightness both ways, at five strengths each."
 )
 NO_TESTS = (
     "This project has no robustness test yet. Alter a picture in Classify under What-if, and "
@@ -94,8 +94,9 @@ class RobustnessPanel(TitledBox):
         self._pages.addWidget(self._results)
         self.column.addLayout(row(self.switch, STRETCH))
         self.column.addWidget(self.status)
-        self.column.addWidget(self._pages, 1)
+        # Below the words about it: in a low window the end of the panel is scrolled to.
         self.column.addLayout(row(self.start, self.cancel, self.tests, STRETCH, spacing=8))
+        self.column.addWidget(self._pages, 1)
 
     def _connect(self) -> None:
         state, document = self._state, self._state.context.document

@@ -94,7 +94,9 @@ class ElidedButton(TextButton):
         if self.width() >= super().sizeHint().width():
             return self.text()
         room = self.width() - self._around()
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        # "&&" is one letter: half of it would underline the next one.
+        words, middle = self.text().replace("&&", "&"), Qt.TextElideMode.ElideMiddle
+        return self.fontMetrics().elidedText(words, middle, room).replace("&", "&&")
 
     def sizeHint(self) -> QSize:
         """Room for all of its words, within limits."""

@@ -128,8 +128,9 @@ class ElidedLabel(QLabel):
         """The whole text, of which only a part may be shown."""
         return self._full
 
-    def set_full_text(self, text: str) -> None:
-        """Sets the whole text; what is shown depends on the width."""
+    def set_full_text(self, text: str, mode: Qt.TextElideMode | None = None) -> None:
+        """Sets the whole text, and where it is shortened; what is shown depends on the width."""
+        self._mode = self._mode if mode is None else mode
         self._full = " ".join(text.split())
         self.setToolTip(plain_tip(self._full))
         self._elide()

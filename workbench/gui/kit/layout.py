@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -108,11 +108,16 @@ class FittedArea(QScrollArea):
 
 
 def scroll_to(widget: QWidget) -> None:
-    """Scrolls the areas around a widget as far as it takes to see it."""
+    """Scrolls the areas around a widget as far as it takes to see it; of a high one, its top."""
+    # Its place and height are those of before something was shown or hidden, until this is done.
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
     parent = widget.parentWidget()
     while parent is not None:
         if isinstance(parent, QScrollArea):
-            parent.ensureWidgetVisible(widget)
+            parent.ensureWidgetVisible(widget, 0, 0)
+            bar = parent.verticalScrollBar()
+            if widget.height() > parent.viewport().height():
+                bar.setValue(bar.value() + widget.mapTo(parent.viewport(), QPoint(0, 0)).y())
         parent = parent.parentWidget()
 
 

@@ -56,7 +56,8 @@ class MarkStrip(pg.GraphicsWidget):  # type: ignore[misc]  # pyqtgraph ships no 
         note_px = math.ceil(metrics.horizontalAdvance(self.note))
         words = self.words if at is not None else ""
         if words and self.note and metrics.horizontalAdvance(words) + note_px > self._room():
-            words = words.rsplit(": ", 1)[-1]
+            what, _, where = words.rpartition(": ")  # "best val. accuracy: epoch 6"
+            words = f"{what.split(' ')[0]}: {where}" if what else words
         width = math.ceil(metrics.horizontalAdvance(words))
         x = max(0.0, min((at or 0.0) - width / 2, self.rect().width() - width))
         is_mark_left = x + width / 2 < self.rect().width() / 2

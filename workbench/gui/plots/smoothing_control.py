@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.core.format import share
@@ -14,6 +14,7 @@ from workbench.gui.kit.layout import row
 
 SLIDER_STEPS = 60
 _LEAST, _DECADES = 0.01, 3.0
+_SLIDER_PX, _GAP_PX = 56, 6
 DEFAULT_EPOCHS = 0.05
 """Short enough that the first epoch is followed, whatever a loss falls from."""
 
@@ -62,12 +63,12 @@ class SmoothingControl(QWidget):
         self.slider = _Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, SLIDER_STEPS)
         self.slider.setValue(position_of(DEFAULT_EPOCHS))
-        self.slider.setFixedWidth(72)
+        self.slider.setFixedWidth(_SLIDER_PX)
         self.slider.setAccessibleName("Smoothing")
         self.words = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.words.setProperty("role", "dim")
-        name = plain_label("Smoothing", role="dim")
-        row(name, self.slider, (self.words, 1), parent=self, spacing=8)
+        self._name = plain_label("Smoothing", role="dim")
+        row(self._name, self.slider, (self.words, 1), parent=self, spacing=_GAP_PX)
         self.slider.valueChanged.connect(self._on_moved)
         self._show_words()
 
@@ -76,12 +77,19 @@ class SmoothingControl(QWidget):
         """How many epochs are averaged over; 0.0 for none."""
         return epochs_of(self.slider.value())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_words()
+
     def _on_moved(self) -> None:
         self._show_words()
         self.changed.emit()
 
     def _show_words(self) -> None:
         words = smoothing_words(self.epochs)
-        self.words.set_full_text(words)
+        room = self.width() - self._name.sizeHint().width() - _SLIDER_PX - 2 * _GAP_PX
+        is_short = self.words.fontMetrics().horizontalAdvance(words) > room
+        self.words.set_full_text(words.partition(" of ")[0] if is_short else words)
+        self.words.setToolTip(plain_tip(words))
         tip = f"Smoothing of the training curves: {words}.\nDouble-click to reset."
         self.slider.setToolTip(plain_tip(tip))

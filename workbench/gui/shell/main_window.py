@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
     def _refresh_run(self) -> None:
         running, is_stopping = self.runs.is_running, self.runs.is_stopping
         is_pausing, elsewhere = self.runs.is_pausing, self.runs.elsewhere
-        self.top.show_elsewhere(elsewhere, self.runs.elsewhere_words)
+        self.top.show_elsewhere(elsewhere, self.runs.elsewhere_words, self.runs.elsewhere_part)
         self.top.show_state(
             is_running=running,
             is_stopping=is_stopping,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
-from workbench.core.format import plural
+from workbench.core.format import plural, share
 from workbench.core.params import check_all
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_text import quoted_name
@@ -22,6 +23,30 @@ from workbench.runs.library.summary import RunSummary
 
 _SIDE_PX, _NARROW_SIDE_PX = 12, 4
 """Margins of the bar; the narrow ones where its parts give way."""
+
+_LEAST_PX = ElidedButton.least_words_px
+
+
+class _Step(NamedTuple):
+    """What is left of the bar: whether the chip has all its words, the button that queues has
+    words, undo and redo are shown; and the least width of the words of the target, in pixels.
+    """
+
+    is_whole: bool
+    has_words: bool
+    has_history: bool
+    least_px: int
+
+
+_STEPS = (
+    _Step(True, True, True, _LEAST_PX),
+    _Step(False, True, True, _LEAST_PX),
+    _Step(False, False, True, _LEAST_PX),
+    _Step(False, False, True, 0),
+    _Step(False, False, False, _LEAST_PX),
+    _Step(False, False, False, 0),
+)
+"""One after the other, until there is room."""
 
 
 class TopBar(QToolBar):
@@ -69,7 +94,8 @@ class TopBar(QToolBar):
         self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.target.setMenu(self.targets)
         self._history = [self._follow(undo, "undo"), self._follow(redo, "redo")]
-        self._next_words = ""
+        self._next_words = self._train_words = ""
+        self._chip_words = self._chip_share = ""
         self._build()
         document.target_changed.connect(self.refresh_target)
         document.project_replaced.connect(self.refresh_target)
@@ -115,7 +141,9 @@ class TopBar(QToolBar):
             tip = f"Ends {quoted_name(running)} after this step (Shift+F5). The weights are saved."
             if is_pausing:
                 tip = f"The run is being paused. Stop ends it instead:\n{tip}"
-            self.train.set_look("Stopping…" if is_stopping else "Stop", role="stop", icon="stop")
+            words = "Stopping…" if is_stopping else "Stop"
+            self.train.set_look(words, role="stop", icon="stop")
+            self.train.setAccessibleName(words)
         else:
             tip = self._show_start(reason, num_waiting, "" if leads_on else "primary")
         self._give_room()
@@ -127,6 +155,8 @@ class TopBar(QToolBar):
         ahead = self._ahead
         words, icon = ("Train", "train") if ahead is None else ("Add to queue", "clock")
         self.train.set_look(words, role=role, icon=icon)
+        self.train.setAccessibleName(words)
+        self._train_words = words
         if reason:
             return f"{reason}\nClick to see the problem."
         is_free = ahead is None
@@ -141,15 +171,21 @@ class TopBar(QToolBar):
         self.next.refresh_icon()
         self.next.setToolTip(plain_tip(f"{reason}\nClick to see the problem." if reason else tip))
 
-    def show_elsewhere(self, run: RunSummary | None, words: str) -> None:
+    def show_elsewhere(self, run: RunSummary | None, words: str, part: float = 0) -> None:
         """Shows the run of another project that goes on, and how far it is; None for none. Called
         before `show_state`.
+
+        Args:
+            run: That run.
+            words: Its project, and how far it is.
+            part: How far, 0..1; 0 where it has not begun.
         """
         self._ahead = run
         self.elsewhere.setVisible(run is not None)
         if run is None:
             return
-        self.elsewhere.set_look(words.replace("&", "&&"), role="", icon="chart")
+        self._chip_words, self._chip_share = words.replace("&", "&&"), share(part, 0)
+        self.elsewhere.set_look(self._chip_words, role="", icon="chart")
         tip = f"{quoted_name(run)} is being trained. Click to open its project with this run."
         self.elsewhere.setToolTip(plain_tip(f"{words}\n{tip}"))
         self.elsewhere.setAccessibleName(words)
@@ -191,30 +227,25 @@ class TopBar(QToolBar):
     def _give_room(self) -> None:
         """The words of the target get all that the others leave, before the switch is centered.
 
-        Where even that is too little, as with large text on a small screen, the words of the
+        Where even that is too little, the words of the chip are a percentage, then those of the
         button that queues give way, then undo and redo, which the menu has too: a target is known
-        by its words alone. At last these give way to its icon.
+        by its words alone. At last these give way to its icon, and sooner where a run of another
+        project would move the switch: it is where the hand looks for it.
         """
         for chip in (self.target, self.elsewhere):
             chip.setMinimumWidth(0)
-        target = self.target
-        for words, has_history, least_px in (
-            (self._next_words, True, ElidedButton.least_words_px),
-            ("", True, ElidedButton.least_words_px),
-            ("", False, ElidedButton.least_words_px),
-            ("", False, 0),
-        ):
-            self.next.setText(words)
-            target.least_words_px = least_px
-            side = _SIDE_PX if has_history else _NARROW_SIDE_PX
-            self._parts.setContentsMargins(side, 6, side, 6)
-            for part in self._history:
-                part.setVisible(has_history)
+        is_ahead = self._ahead is not None
+        for step in _STEPS:
+            is_icon = step.least_px == 0
+            if step.has_history and is_icon and not is_ahead:
+                continue
+            self._show_step(step)
             spare, beside = self._spare_px()
-            cut = target.sizeHint().width() - target.minimumSizeHint().width()
-            needed = cut if has_history and not words else 0
+            cut = self.target.sizeHint().width() - self.target.minimumSizeHint().width()
+            needed = cut if step.has_history and not is_icon and not step.has_words else 0
             # Words that would move the switch when a run starts give way first.
-            if not self.isVisible() or (spare >= needed and (beside >= 0 or not words)):
+            keeps_switch = step.has_words or (is_ahead and step.has_history and not is_icon)
+            if not self.isVisible() or (spare >= needed and (beside >= 0 or not keeps_switch)):
                 break
         room = max(0, min(spare, beside) if beside >= 0 else spare)
         for chip in (self.elsewhere, self.target):
@@ -223,6 +254,17 @@ class TopBar(QToolBar):
             least, whole = chip.minimumSizeHint().width(), chip.sizeHint().width()
             chip.setMinimumWidth(min(whole, least + room))
             room = max(0, room - (whole - least))
+
+    def _show_step(self, step: _Step) -> None:
+        self.elsewhere.setText(self._chip_words if step.is_whole else self._chip_share)
+        self.next.setText(self._next_words if step.has_words else "")
+        if self._ahead is not None and not self.is_running:
+            self.train.setText(self._train_words if step.has_words else "")
+        self.target.least_words_px = step.least_px
+        side = _SIDE_PX if step.has_history else _NARROW_SIDE_PX
+        self._parts.setContentsMargins(side, 6, side, 6)
+        for part in self._history:
+            part.setVisible(step.has_history)
 
     def _spare_px(self) -> tuple[int, int]:
         """What the least widths of all parts leave; and of the right ones, while the switch is in

@@ -131,6 +131,13 @@ class RunController(QObject):
         follower = self._library.follower(run.path)
         return chip_words(run, follower.history if follower is not None else None)
 
+    @property
+    def elsewhere_part(self) -> float:
+        """How far that is, 0..1."""
+        run = self.elsewhere
+        follower = self._library.follower(run.path) if run is not None else None
+        return follower.history.progress.fraction if follower is not None else 0.0
+
     def _follow_elsewhere(self) -> None:
         run = self.elsewhere
         follower = self._library.follower(run.path) if run is not None else None

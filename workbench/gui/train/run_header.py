@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.core.format import clock, count, share
-from workbench.gui.common.run_text import far_words, headline
+from workbench.gui.common.run_text import elide_mode, far_words, headline
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure
 from workbench.gui.kit.fonts import ui_font
@@ -170,12 +170,12 @@ class RunHeader(QFrame):
         self._can_resume, self._resumes = False, ""
         self._elapsed_s, self._last_arrival = 0.0, monotonic()
         self._countdown.clear()
-        self.caption.set_full_text(title)
+        self.caption.set_full_text(title, elide_mode(title))
         self.refresh()
 
     def set_title(self, title: str) -> None:
         """Shows the run's new name."""
-        self.caption.set_full_text(title)
+        self.caption.set_full_text(title, elide_mode(title))
 
     def set_asked(self, asked: str) -> None:
         """A "stop", "pause" or "resume" was requested, which takes a moment."""

@@ -21,6 +21,8 @@ class TrainState(QObject):
             these RunSummary.
         compare_asked(): The selected runs are to be compared.
         find_asked(str): "learning_rate" or "batch_size" shall be found by trying.
+        width_asked(QWidget, int, int): A panel, the width it shall have, and the least that
+            others make room for; see `Docks.give_width`.
         series_asked(str): A series of runs shall be planned: "cross_validation" or "sweep".
 
     Attributes:
@@ -35,6 +37,7 @@ class TrainState(QObject):
     runs_asked = Signal(str, list)
     compare_asked = Signal()
     find_asked = Signal(str)
+    width_asked = Signal(object, int, int)
     series_asked = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:

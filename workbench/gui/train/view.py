@@ -51,6 +51,7 @@ class TrainView(QMainWindow):
 
     Attributes:
         state: What the panels share.
+        whole: The middle, as far as it fits; the rest is scrolled to.
     """
 
     train_again = Signal(object)
@@ -111,10 +112,10 @@ class TrainView(QMainWindow):
         above = (self.header, self.next_steps, self.notice, self.trouble, find, strip)
         column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
-        whole = scroll_area(page)
+        self.whole = scroll_area(page)
         # A press in it takes no focus from where it is.
-        whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._pages.addWidget(whole)
+        self.whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._pages.addWidget(self.whole)
         self.setCentralWidget(self._pages)
 
     def _connect(self) -> None:
@@ -149,6 +150,7 @@ class TrainView(QMainWindow):
         self.state.runs_asked.connect(self.actions_of_runs.do)
         self.state.find_asked.connect(self.finders.find)
         self.state.series_asked.connect(self.series.show)
+        self.state.width_asked.connect(self.panels.give_width)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
@@ -167,7 +169,10 @@ class TrainView(QMainWindow):
 
     def _show_current(self) -> None:
         self._unfollow()
+        before = self._path
         follower = self._follower = self._library.current
+        if self._path != before:
+            self.whole.verticalScrollBar().setValue(0)  # how far it is, Pause and Stop
         self._pages.setCurrentIndex(0 if follower is None else 1)
         self.log.clear()
         self.trouble.clear()

@@ -34,7 +34,7 @@ from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
-SUMMARY_VERSION = 9
+SUMMARY_VERSION = 10
 
 NETWORK = ("graph",)
 REQUESTED = ("graph", "recipe", "dataset", "target")
@@ -272,7 +272,7 @@ def _label(request: RunRequest, own_title: str) -> str:
     """The short name of a run; one of an earlier version has no number, but its title."""
     words = [request.label] if request.label else _settings(request)
     if request.initial is not None:
-        words = [*words, f"from {request.initial.run}"]
+        words = [f"from {request.initial.run}", *words]
     if not (request.number or request.label or own_title) and request.title:
         words = [request.title, *words]
     return run_name(request.number, own_title, words)

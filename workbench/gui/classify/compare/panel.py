@@ -16,6 +16,7 @@ from workbench.gui.classify.compare.paired_bars import GAP_PX, PairedBars
 from workbench.gui.classify.compare.second import SecondAnswers
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX, fill_models
+from workbench.gui.common.run_text import elide_mode
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.combo import ElidedComboBox
@@ -175,7 +176,7 @@ class ComparisonPanel(QFrame):
         return summary.label if summary is not None else ""
 
     def _show_side(self, place: int, model: str, answer: str) -> None:
-        self.sides[place].model.set_full_text(model)
+        self.sides[place].model.set_full_text(model, elide_mode(model))
         self.sides[place].answer.set_full_text(answer)
 
     def _on_failed(self, error: WorkbenchError) -> None:

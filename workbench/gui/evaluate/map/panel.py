@@ -121,13 +121,13 @@ class MapPanel(Box):
             parent=self._body,
             spacing=8,
         )
-        empty = QWidget()
-        column(self._hint, STRETCH, parent=empty)
-        self._pages.addWidget(empty)
+        self._pages.addWidget(QWidget())
         self._pages.addWidget(self._body)
-        self.column.addWidget(self._pages, 1)
+        # Below the words about it: in a low window the end of the panel is scrolled to.
+        self.column.addWidget(self._hint)
         self.column.addWidget(self.status)
         self.column.addLayout(row(self.start, self.cancel, STRETCH, spacing=8))
+        self.column.addWidget(self._pages, 1)
         self.cancel.hide()
 
     def _offer_umap(self) -> None:
@@ -174,6 +174,7 @@ class MapPanel(Box):
         self.thumbnails.clear()
         self.card.hide()
         self._pages.setCurrentIndex(0 if found is None else 1)
+        self._hint.setVisible(found is None)
         self.start.setText("Compute the map")
         self._set_busy(is_busy=self.maps.is_busy)
         if found is None:

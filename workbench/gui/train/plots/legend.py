@@ -6,9 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from workbench.gui.common.run_text import elide_mode
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import FlowLayout
 from workbench.gui.kit.theme import Theme
@@ -89,4 +90,4 @@ class Legend(QWidget):
 def short_title(place: QWidget, title: str, room_px: int) -> str:
     """A run's name in one line, as far as it fits, in the font of the widget that shows it."""
     text = " ".join(title.split())
-    return place.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room_px)
+    return place.fontMetrics().elidedText(text, elide_mode(text), room_px)

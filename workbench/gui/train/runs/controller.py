@@ -17,6 +17,7 @@ from workbench.core.training.longer import LongerTraining
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.project_runs import may_end
+from workbench.gui.common.run_text import quoted
 from workbench.gui.kit.file_dialogs import open_folder
 from workbench.gui.kit.messages import ask_text, make_box, show_notice
 from workbench.gui.kit.save_path import ask_save_path
@@ -215,7 +216,7 @@ class RunActions(QObject):
             self._library.stop(run.path)
 
     def _on_delete(self, runs: Runs) -> None:
-        what = f"Move the run “{runs[0].label}” to the trash?"
+        what = f"Move the run {quoted(runs[0].label)} to the trash?"
         if len(runs) > 1:
             what = f"Move {plural(len(runs), 'run')} to the trash?"
         more = "Curves and weights are moved too."

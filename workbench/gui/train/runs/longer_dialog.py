@@ -9,6 +9,7 @@ from workbench.core.params import IntParam
 from workbench.core.training.longer import LongerTraining
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import ParamError
+from workbench.gui.common.run_text import elide_mode
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
@@ -30,7 +31,7 @@ class TrainLongerDialog(QDialog):
         self.setFixedWidth(_WIDTH_PX)
         name = ElidedLabel()
         name.setFont(ui_font(weight=600))
-        name.set_full_text(label)
+        name.set_full_text(label, elide_mode(label))
         param = IntParam("epochs", min(2 * done, _MOST), "", minimum=done + 1, maximum=_MOST)
         self.number = NumberField(param)
         self.number.setAccessibleName("Epochs in total")

@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.gui.common.run_text import state_words
+from workbench.gui.common.run_text import elide_mode, state_words
 from workbench.gui.kit.theme import Theme
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.scores import figure_words
@@ -103,9 +103,7 @@ class RunDelegate(QStyledItemDelegate):
         top = QRect(inner.left() + _DOT_PX, inner.top(), width, 18)
         painter.setPen(QColor(colors.text))
         painter.setFont(self._theme.font(13, weight=600))
-        # Its end is what a run was started from, or differs in.
-        middle_left_out = Qt.TextElideMode.ElideMiddle
-        title = painter.fontMetrics().elidedText(run.label, middle_left_out, top.width())
+        title = painter.fontMetrics().elidedText(run.label, elide_mode(run.label), top.width())
         painter.drawText(top, _LEFT, title)
 
     def _paint_figure(self, painter: QPainter, line: QRect, run: RunSummary) -> None:

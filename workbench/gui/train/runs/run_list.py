@@ -8,17 +8,14 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPo
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDockWidget,
     QHeaderView,
     QLineEdit,
-    QMainWindow,
     QMenu,
     QTreeView,
     QWidget,
 )
 
 from workbench.core.format import count, plural
-from workbench.gui.common.dock_widths import set_dock_width
 from workbench.gui.common.run_text import quoted_name
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
@@ -43,8 +40,8 @@ FILTER_TIP = (
 )
 
 
-WIDE_FROM_PX = 560
-"""From this width on there is room for the columns of figures."""
+WIDE_FROM_PX = 456
+"""From this width on there is room for the names and the columns of what runs have reached."""
 
 NAME_PX = 216
 """Least width of the names beside columns; where room is short, the rest is scrolled to."""
@@ -92,8 +89,13 @@ class RunListView(QTreeView):
         super().resizeEvent(event)
         self._show_columns()
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it is wide enough for columns."""
+        return self.width() >= WIDE_FROM_PX
+
     def _show_columns(self) -> None:
-        is_wide = self.width() >= WIDE_FROM_PX
+        is_wide = self.is_table
         self.header().setVisible(is_wide)
         policy = Qt.ScrollBarPolicy
         self.setHorizontalScrollBarPolicy(
@@ -212,6 +214,10 @@ class RunListPanel(QWidget):
         self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.table.setText("List" if self.width() >= WIDE_FROM_PX else "Table")
+
     # what is shown -----------------------------------------------------------------------
 
     def _on_runs_changed(self) -> None:
@@ -268,13 +274,10 @@ class RunListPanel(QWidget):
 
     def _on_table(self) -> None:
         """Makes the panel as wide as all columns, or as narrow as a list."""
-        dock: QWidget | None = self
-        while dock is not None and not isinstance(dock, QDockWidget):
-            dock = dock.parentWidget()
-        window = dock.parentWidget() if dock is not None else None
-        if isinstance(dock, QDockWidget) and isinstance(window, QMainWindow):
-            width_px = LIST_PX if self.list.width() >= WIDE_FROM_PX else TABLE_PX
-            set_dock_width(window, dock, width_px)
+        if self.list.is_table:
+            self._state.width_asked.emit(self, LIST_PX, 0)
+        else:
+            self._state.width_asked.emit(self, TABLE_PX, WIDE_FROM_PX)
 
     def _on_filter(self, words: str) -> None:
         self._quietly(lambda: self._shown.set_words(words))
