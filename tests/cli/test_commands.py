@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -15,6 +16,7 @@ from workbench.cli import _commands, _parser, _service, main
 from workbench.cli import train as train_command
 from workbench.core.projects.project_file import save_project
 from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.errors import UsageError
 from workbench.runs.home import runs_home
 
 
@@ -208,6 +210,87 @@ def _without_help(parser, name):
                 yield from _without_help(command, f"{name} {key}")
         elif not action.help:
             yield name, action.dest
+
+
+def _leaves(parser, name=""):
+    """Every command without commands of its own: its name and its parser."""
+    commands = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    for each in commands:
+        for key, command in each.choices.items():
+            yield from _leaves(command, f"{name} {key}".strip())
+    if not commands or not commands[0].required:
+        yield name, parser
+
+
+def _word(action):
+    """One that it takes."""
+    if action.choices:
+        return str(next(iter(action.choices)))
+    return "f1" if action.option_strings == ["--threshold"] else "1"
+
+
+def _words(parser, empty=None):
+    """What a command needs, with a word for each argument, and perhaps an empty one."""
+    for each in parser._actions:
+        word = "" if each is empty else _word(each)
+        if each.option_strings and (each.required or each is empty):
+            yield from (each.option_strings[-1], word)
+        elif not each.option_strings and each.nargs != argparse.PARSER:
+            yield word
+
+
+def test_no_argument_of_a_command_may_be_empty_but_where_that_means_something():
+    taken = []
+    for name, parser in _leaves(_parser(_commands())):
+        for action in parser._actions:
+            if action.nargs not in {0, argparse.PARSER}:
+                with suppress(UsageError):
+                    parser.parse_args(list(_words(parser, action)))
+                    taken.append(f"{name} {action.dest}")
+    assert taken == ["host rename name", "runs rename title", "runs note text", "runs filter"]
+
+
+def test_an_empty_image_is_not_the_current_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photo.jpg").write_bytes(b"kept")
+    words = ["classify", "1", "", "--move-into", "moved", "--yes", "--json"]
+    assert main(words) == 2
+    (answer,) = _json_lines(capsys)
+    assert answer["error"]["what"] == "IMAGE is empty."
+    assert '"."' in answer["error"]["fix"]
+    assert [each.name for each in tmp_path.iterdir()] == ["photo.jpg"]
+
+
+def test_options_may_stand_between_the_other_arguments_of_every_command():
+    for name, parser in _leaves(_parser(_commands())):
+        words = list(_words(parser))
+        for action in parser._actions:
+            option = action.option_strings[-1:]
+            if not option or action.required or action.dest == "help" or action.nargs == 0:
+                continue
+            given = [*option, _word(action)]
+            first = vars(parser.parse_args([*given, *words]))
+            for at in range(1, len(words) + 1):
+                mixed = [*words[:at], *given, *words[at:]]
+                if not words[at - 1].startswith("--"):
+                    assert vars(parser.parse_args(mixed)) == first, (name, mixed)
+
+
+def test_an_option_without_its_value_takes_no_argument_for_it(capsys):
+    for words in (
+        ["1", "a.jpg", "--top"],
+        ["1", "--top", "--json", "a"],
+        ["1", "--top", "--", "a"],
+    ):
+        assert main(["classify", *words]) == 2
+        assert "expected one argument" in "".join(capsys.readouterr())
+
+
+def test_words_behind_two_dashes_are_no_options():
+    parser = dict(_leaves(_parser(_commands())))["classify"]
+    found = parser.parse_args(["1", "--top", "2", "a.jpg", "--", "--json", "-b.jpg"])
+    assert (found.model, found.images) == ("1", ["a.jpg", "--json", "-b.jpg"])
+    assert (found.top, found.json) == (2, False)
 
 
 def test_listing_commands_show_their_subcommand_as_optional(capsys):

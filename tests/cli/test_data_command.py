@@ -69,6 +69,40 @@ def test_people_read_the_findings_with_their_numbers(flawed, capsys):
     assert "3 findings. 18 images checked" in shown.err
 
 
+def listed(folder, *more):
+    """A table of all the images, with some more lines."""
+    lines = [f"{path.parent.name}/{path.name},{path.parent.name}" for path in folder.rglob("*.png")]
+    (folder / "list.csv").write_text("\n".join(["path,label", *sorted(lines), *more, ""]))
+    return f"csv:{folder / 'list.csv'}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind", "words"),
+    [
+        (["cat/gone.png,cat"], "unusable", "no such image file: gone.png. The data set is"),
+        (["cat/7.png,"], "unusable", "The line has no label: 7.png. The data set is used with"),
+        (["cat/gone.png,cat,1,2"], "unusable", "The line has 4 cells, not 2: gone.png."),
+        (["cat/7.png,dog"], "doubtful_reading", "1 of 16 images has lines with different labels"),
+    ],
+)
+def test_lines_of_a_table_that_cannot_be_used_are_findings(folder, capsys, lines, kind, words):
+    assert check(capsys, listed(folder))[0] == 0
+    source = listed(folder, *lines)
+    code, answer = check(capsys, source)
+    assert (code, answer["ok"]) == (1, False)
+    (finding,) = answer["findings"]
+    assert (finding["kind"], finding["severity"]) == (kind, "warning")
+    assert words in finding["message"]
+    path = folder.with_name("p.workbench")
+    assert main(["new", "--from", source, str(path)]) == 0
+    assert main(["data", "fix", str(path), finding["key"]]) == 0
+    capsys.readouterr()
+    assert main(["data", "check", str(path)]) == 0
+    shown = capsys.readouterr()
+    assert "cannot be read" not in shown.err
+    assert "No findings" not in shown.err
+
+
 def test_each_finding_is_settled_in_the_project_until_the_check_ends_with_0(project, capsys):
     code, answer = check(capsys, project)
     assert code == 1

@@ -63,6 +63,30 @@ def test_unreadable_files_are_named_with_the_reason(folder):
     assert not {"cat/0.png", "cat/1.png"} & {name for each in others for name in names(each)}
 
 
+@pytest.mark.parametrize("names", [("daisy", "roses", "tulips"), ("0", "1", "2")])
+def test_a_class_that_the_test_part_lacks_is_found(tmp_path, names):
+    for place, (name, count) in enumerate(zip(names, (4, 0, 3), strict=True)):
+        for part, number in (("train", 8), ("test", count)):
+            for photo in range(number):
+                path = tmp_path / "data" / part / name / f"{photo}.png"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                smooth_photo(100 * place + 10 * (part == "test") + photo).save(path)
+    (finding,) = found(tmp_path / "data")
+    assert (finding.rule, finding.severity) == ("absent_class", "warning")
+    assert f"The test part has no image of “{names[1]}”" in finding.message
+
+
+def test_a_class_of_unreadable_files_or_of_one_image_is_found(folder):
+    (folder / "ant").mkdir()
+    (folder / "ant" / "0.png").write_bytes(b"no image")
+    (absent,) = found(folder, "absent_class")
+    assert absent.title == "No image of “ant” in the data set"
+    smooth_photo(77).save(folder / "ant" / "0.png")
+    test, validation = found(folder, "absent_class")
+    assert (test.title, test.severity) == ("No image of “ant” in the test part", "warning")
+    assert (validation.severity, "validation" in validation.title) == ("hint", True)
+
+
 def test_a_wrong_extension_is_a_hint_and_the_image_is_read(folder):
     smooth_photo(99).save(folder / "dog" / "new.png", "JPEG")
     (hint,) = found(folder)

@@ -81,7 +81,7 @@ def test_class_folders_are_unpacked_once(tmp_path, ctx, name):
     assert data.train.labels.tolist() == [0, 0, 1]
     assert [Path(each).name for each in data.train.paths] == ["1.png", "2.png", "x.dat"]
     assert Path(data.train.paths[1]).read_bytes() == PNG + b" "
-    assert data.notes == ("Class “tulip” has only one image.",)
+    assert data.notes == ("Class “tulip” has only one image file.",)
     (others,) = data.inferences
     assert others.value == "2, not used: 2 .txt"
     assert data.bad_files == ()

@@ -231,6 +231,14 @@ def test_lines_that_are_lost_are_said(tmp_path, labels, words):
     assert words in found.doubt
 
 
+def test_the_lines_that_are_lost_are_as_many_as_are_listed(tmp_path):
+    labels = ("cat", "owl", "cat", "owl", "owl, snowy", "")
+    data = load(table(tmp_path, "path,label", labels))
+    found = doubts(data)["lost_lines"]
+    assert found.evidence == f"{len(data.bad_files)} of {COUNT} lines cannot be used"
+    assert len(data.bad_files) == COUNT // 3
+
+
 def test_some_lost_lines_are_only_listed(tmp_path):
     names = [*(f"{number}.png" for number in range(COUNT)), "gone.png"]
     data = load(table(tmp_path, "path,label", ("cat", "dog"), ids=names))

@@ -94,7 +94,10 @@ def _refuse_unknown(words: Sequence[str], commands: dict[str, Any]) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong words become a UsageError, which programs read as JSON like every other."""
+    """Wrong words become a UsageError, which programs read as JSON like every other; options may
+    stand anywhere between the other arguments; no text and no path is empty, which a path would
+    read as the current folder, but where `type=str` says that it may be.
+    """
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(
@@ -102,6 +105,48 @@ class _Parser(argparse.ArgumentParser):
             expected=" ".join(self.format_usage().removeprefix("usage:").split()),
             fix=f"`{self.prog} --help` lists all options.",
         )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        words = list(sys.argv[1:] if args is None else args)
+        if not any(action.nargs == argparse.PARSER for action in self._actions):
+            words = self._options_first(words)
+        return super().parse_known_args(words, namespace)
+
+    def _options_first(self, words: list[str]) -> list[str]:
+        """The words with all options and their values before the others: argparse divides those
+        that stand before an option among all positional arguments, and has none left for the rest.
+        """
+        options, others, rest = [], [], list(words)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                others += [word, *rest]
+                break
+            found: Any = self._parse_optional(word)
+            if found is None:
+                others.append(word)
+                continue
+            options.append(word)
+            # Of later Pythons it is a list, and has the separator before the value.
+            action, *_, value = found[0] if isinstance(found, list) else found
+            if action is not None and action.nargs is None and value is None:
+                if not rest or rest[0] == "--":
+                    return words  # no value: argparse says so
+                options.append(rest.pop(0))
+        return options + others
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        is_text = action.type in {None, Path} and action.choices is None
+        if is_text and not all(text.strip() for text in arg_strings):
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest)
+            raise UsageError(
+                f"{name} is empty.",
+                received='""',
+                expected=(action.help or "a text") % {**vars(action), "prog": self.prog},
+                fix='In a script, a variable that is not set is empty, as in "$FILE". The current '
+                'folder is written ".".',
+            )
+        return super()._get_values(action, arg_strings)
 
 
 def _parser(commands: dict[str, Any]) -> argparse.ArgumentParser:

@@ -24,7 +24,7 @@ from workbench.cli._source_words import source_words
 from workbench.cli._typed_source import typed_source
 from workbench.cli.new import start_of
 from workbench.core.data_check.findings import Action, Finding, with_actions
-from workbench.core.format import plural
+from workbench.core.format import count, plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
 from workbench.core.storage.file_stamp import OnlyOver
@@ -39,6 +39,9 @@ HELP = "inspect a data set, and settle what is wrong with it"
 
 _PARTS = ("train", "validation", "test")
 _PROJECT_ENDING = ".workbench"
+
+_MOST_UNUSED = 20
+"""Files and lines that cannot be used, as far as they are printed."""
 
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 
@@ -151,8 +154,10 @@ def _print_table(description: DataDescription) -> None:
         print_line(inference.sentence)
     for note in description.notes:
         print_line(note)
-    for file, why in description.bad_files:
-        print_line(f"cannot be read: {file}: {why}")
+    for file, why in description.bad_files[:_MOST_UNUSED]:
+        print_line(f"not used: {file}: {why}")
+    if (more := len(description.bad_files) - _MOST_UNUSED) > 0:
+        print_line(f"not used: {count(more)} more, which --json lists")
 
 
 def _split_words(counts: Sequence[int]) -> str:

@@ -58,7 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("fingerprint", "--accept", "SHA256:...", "trust this host key fingerprint"),
     ):
         made[name].add_argument(option, metavar=metavar, default="", help=words)
-    made["rename"].add_argument("name", metavar="NAME", help='what lists show; "" the address')
+    made["rename"].add_argument(
+        "name", metavar="NAME", type=str, help='what lists show; "" the address'
+    )
     made["setup"].add_argument(
         "--environment", choices=("worker", "tpu", "gpu"), help="override the detected environment"
     )

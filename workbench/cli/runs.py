@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter",
         metavar="WORDS",
+        type=str,
         default="",
         help='only matching runs, such as --filter="flowers tag:paper acc>0.8 -failed"',
     )
@@ -67,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_show_and_requests(commands)
     rename = commands.add_parser("rename", help="rename a run")
     add_run(rename)
-    rename.add_argument("title", metavar="TITLE", help='"" restores the original title')
+    rename.add_argument("title", metavar="TITLE", type=str, help='"" restores the original title')
     rename.set_defaults(change=_rename)
     tag = commands.add_parser("tag", help="tag a run")
     add_run(tag)
@@ -76,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tag.set_defaults(change=_tag)
     note = commands.add_parser("note", help="show or set the note of a run")
     add_run(note)
-    note.add_argument("text", metavar="TEXT", nargs="?", help='the note; "" removes it')
+    note.add_argument("text", metavar="TEXT", nargs="?", type=str, help='the note; "" removes it')
     note.set_defaults(change=_note)
     trash = commands.add_parser("trash", help="move runs to the trash")
     trash.add_argument("run_names", metavar="RUN", nargs="+", help=RUN_WORDS)

@@ -114,7 +114,7 @@ def from_classes(found: ClassFolders, params: Params) -> LoadedData:
 def _lonely(files: Mapping[str, Sequence[str]]) -> list[str]:
     """A note on each class that has one image."""
     names = ((plain_name(name), each) for name, each in files.items())
-    return [f"Class “{name}” has only one image." for name, each in names if len(each) == 1]
+    return [f"Class “{name}” has only one image file." for name, each in names if len(each) == 1]
 
 
 def _file_part(names: Sequence[str], files: Mapping[str, Sequence[str]]) -> FilePart:

@@ -31,7 +31,6 @@ from workbench.pictures.listed.text import EXPECTED
 
 _CHECK_EVERY = 256
 _PARTS = ("train", "test", "validation")
-_MANY_DIFFER = 0.05  # of the images with contradicting lines
 _MANY_LOST = 0.1  # of the lines with a label that cannot be used
 _NAMED = 4
 
@@ -106,7 +105,7 @@ class _Found:
         words = [*(f"“{name}”" for name in gone[:_NAMED]), *more]
         what = f"No line of {list_text(words)} can" if gone else "Many lines cannot"
         doubt = f"{what} be used: the table may be damaged, or the images are elsewhere."
-        evidence = f"{number:,} of {self.num_lines:,} lines cannot be used"
+        evidence = f"{len(self.bad_files):,} of {self.num_lines:,} lines cannot be used"
         return [Inference("lost_lines", "Lines that cannot be used", "left out", evidence, doubt)]
 
     def _shifted(self) -> list[Inference]:
@@ -121,10 +120,16 @@ class _Found:
 
     def _several_lines(self) -> list[Inference]:
         many, total = len(self.contradicted), len(self.files)
-        if many < _MANY_DIFFER * total:
+        if not many:
             return []
-        evidence = f"{many:,} of {total:,} images have lines with different labels or parts"
-        doubt = "It may be a list of objects or of several opinions: the first line alone counts."
+        evidence = (
+            f"{many:,} of {total:,} images {'has' if many == 1 else 'have'} lines with different "
+            f"labels or parts, the first of them is line {self.differing[0]:,}"
+        )
+        doubt = (
+            "The first line alone counts: others may be wrong, or it is a list of objects or of "
+            "several opinions."
+        )
         return [
             Inference("several_lines", "Several lines of an image", "the first", evidence, doubt)
         ]

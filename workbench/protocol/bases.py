@@ -58,3 +58,9 @@ class ErrorParts(msgspec.Struct, frozen=True, kw_only=True):
     expected: str = ""
     fix: str = ""
     kind: str = ""
+
+    @property
+    def words(self) -> str:
+        """What happened, where if the sentence does not say it, and what can be done."""
+        where = f"Where: {self.where}." if self.where and self.where not in self.what else ""
+        return " ".join(filter(None, (self.what, where, self.fix)))

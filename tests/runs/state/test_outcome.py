@@ -11,6 +11,7 @@ from workbench.host.memory import memory_limit
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.runs.log.event_log import EventWriter
+from workbench.runs.log.event_text import event_text
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import RESUMED_MARK
 from workbench.runs.state.crash_diagnosis import use_less
@@ -54,6 +55,15 @@ def test_a_failure_is_reported_in_the_trainers_words(run):
     outcome = outcome_of(run)
     assert (outcome.kind, outcome.sentence()) == ("failed", "The disk is full. Make room.")
     assert outcome.error == error
+
+
+def test_a_failure_names_the_file_that_it_is_about(run):
+    error = ErrorParts(what="There is no such image file.", where="/photos/rose/7.jpg")
+    with EventWriter(run.events_path) as writer:
+        end = RunFinished(outcome="failed", run="", seconds=1, epochs_done=0, error=error)
+        writer.write(end)
+    for words in (outcome_of(run).sentence(), event_text(end)):
+        assert "There is no such image file. Where: /photos/rose/7.jpg." in words
 
 
 def test_a_locked_run_is_running(running):

@@ -175,3 +175,43 @@ def test_an_order_that_cannot_be_is_refused(load, tmp_path, option, value):
     code, lines, _ = load(project, KERAS, LEVELS, option, value)
     assert code == 2
     assert "error" in lines[-1]
+
+
+FLOWERS = {"daisy": 20, "roses": 120, "tulips": 220}
+
+
+@pytest.mark.parametrize(
+    ("told", "near"),
+    [
+        ("tulips,daisy,rosen", "“roses” in place of “rosen”"),
+        ("tulips,daisy,lily", "as the project has them"),
+        ("tulips,daisy,Daisy", ""),
+    ],
+)
+def test_a_told_name_that_is_no_class_of_the_images_is_refused(load, tmp_path, told, near):
+    project = project_of(data_of(tmp_path / "data", FLOWERS), 3)
+    code, (*_, line), _ = load(project, list(FLOWERS), FLOWERS, "--classes", told)
+    assert code == 2
+    assert near in line["error"]["fix"]
+    assert not near or line["error"]["expected"] == "daisy, roses, tulips"
+    assert not (tmp_path / "run1").exists()
+
+
+def test_told_names_are_those_of_the_images_in_any_writing(load, tmp_path):
+    project = project_of(data_of(tmp_path / "data", FLOWERS), 3)
+    code, (line,), names = load(project, list(FLOWERS), FLOWERS, "--classes", "Tulips,daisy, ROSES")
+    assert (code, names) == (0, ["tulips", "daisy", "roses"])
+    assert "“Tulips” is taken as “tulips”" in line["text"]
+
+
+def test_told_names_are_taken_where_the_images_name_no_such_classes(load, tmp_path):
+    data = data_of(tmp_path / "data", FLOWERS)
+    more = {**FLOWERS, "violet": 250}
+    code, (line,), names = load(
+        project_of(data, 4), list(more), more, "--classes", "tulips,daisy,roses,violet"
+    )
+    assert (code, names) == (0, ["tulips", "daisy", "roses", "violet"])
+    assert "No classes of the project's images: “violet”." in line["text"]
+    numbered = project_of(data_of(tmp_path / "numbered", LEVELS))
+    assert load(numbered, NATURAL, LEVELS, "--classes", "a,b,c,d")[2] == ["a", "b", "c", "d"]
+    assert load(numbered, NATURAL, LEVELS, "--classes", "1,2,10,12")[0] == 2

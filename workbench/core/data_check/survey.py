@@ -48,6 +48,7 @@ class Survey:
         tones: How dark and how bright each is.
         features: (n, d) features of a backbone; None where no rule needs them.
         inferences: What the source inferred about the meaning of the data.
+        bad_files: (path or line, reason in words) of what the source itself left out.
     """
 
     class_names: tuple[str, ...]
@@ -69,6 +70,7 @@ class Survey:
     tones: Tones
     features: Floats | None = None
     inferences: tuple[Inference, ...] = ()
+    bad_files: tuple[tuple[str, str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)

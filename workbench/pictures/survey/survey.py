@@ -77,6 +77,7 @@ def survey_of(
         **vars(examined),
         features=values,
         inferences=loaded.inferences,
+        bad_files=loaded.bad_files,
     )
 
 

@@ -187,7 +187,7 @@ def _finished(event: RunFinished, _epochs: int) -> str:
     if event.verdict:
         words += f"\n{event.verdict}."
     if event.error is not None:
-        return f"{words}\n{event.error.what} {event.error.fix}".rstrip()
+        return f"{words}\n{event.error.words}"
     return f"{words} · can be resumed" if event.can_resume else words
 
 

@@ -237,7 +237,7 @@ def _outcome_in_log(run: RunFolder, finished: RunFinished) -> RunOutcome:
     error = finished.error
     return RunOutcome(
         "failed",
-        " ".join(filter(None, (error.what, error.fix))) if error else "",
+        error.words if error else "",
         error,
         last_life(run.log_tail(max_lines=20)),
         suggestion_for(run) if error and error.kind == OutOfMemoryError.__name__ else None,

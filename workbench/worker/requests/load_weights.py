@@ -42,6 +42,7 @@ from workbench.worker.saved_models.class_order import (
     chosen_words,
     class_orders,
     find_order,
+    given_names,
     has_one_order,
     measure,
 )
@@ -145,12 +146,15 @@ def _class_names(
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.
-        UsageError: the user does, or a name is empty or there twice; or there is no such order.
+        UsageError: the user does, or a name is empty or there twice, or is none of the images'
+            classes; or there is no such order.
     """
     units, found = _num_outputs(built), LoadFindings(id=job.id)
     if request.class_names:
         _check_told(request.class_names, units)
-        return list(request.class_names), "", found
+        given, note = given_names(request.class_names, names_of_data(job, project))
+        _check_told(given, units)
+        return given, note, found
     if own and len(own) != units:
         raise WeightsError(
             "The number of class names in the file does not match the model.",

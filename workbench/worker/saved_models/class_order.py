@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from workbench.core.class_names import matched
 from workbench.core.evaluation.class_orders import FITTED, Judged, judge
-from workbench.core.format import share
+from workbench.core.format import plain_name, share
 from workbench.core.projects.data_edits import DataEdits, PartName
 from workbench.core.projects.project import Project
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
@@ -165,6 +167,43 @@ def find_order(
     )
 
 
+def given_names(given: Sequence[str], of_data: Sequence[str]) -> tuple[list[str], str]:
+    """The user's names of the outputs as the project's classes are written, and a note on those
+    that were written otherwise, or are no class of its images.
+
+    Args:
+        given: A name for each output.
+        of_data: The classes of the project's images; empty where they are not known. Numbers
+            that stand for names may be given any names.
+
+    Raises:
+        UsageError: there are as many classes as outputs, and a name is none of them.
+    """
+    found = matched(given, of_data)
+    names = [found.names.get(name, name) for name in given]
+    are_numbers = all(name.isdecimal() for name in of_data) and not found.names
+    if not found.unknown or are_numbers:
+        return names, " ".join(found.notes)
+    unknown = ", ".join(f"“{plain_name(name)}”" for name in found.unknown[:_MOST_SHOWN])
+    if len(of_data) != len(given):
+        note = f"No classes of the project's images: {unknown}."
+        return names, " ".join((*found.notes, note))
+    free = [name for name in of_data if name not in names]
+    meant = [
+        f"“{near}” in place of “{plain_name(name)}”"
+        for name in found.unknown
+        for near in get_close_matches(name, free, n=1)
+    ]
+    raise UsageError(
+        "The project's images have no class of this name. Nothing was changed.",
+        received=unknown,
+        expected=_listed(of_data),
+        fix=f"Did you mean {', '.join(meant[:_MOST_SHOWN])}?"
+        if meant
+        else "Name the classes as the project has them; they can be renamed in its data set.",
+    )
+
+
 def _rows(
     orders: Mapping[str, tuple[str, ...]], judged: Judged, num_images: int
 ) -> list[ClassOrder]:
@@ -214,8 +253,12 @@ def order_words(order: ClassOrder) -> str:
 
 
 def _names_words(order: ClassOrder) -> str:
-    more = len(order.names) - _MOST_SHOWN
-    return ", ".join(order.names[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    return _listed(order.names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_SHOWN
+    return ", ".join(names[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _accuracy_words(order: ClassOrder) -> str:
