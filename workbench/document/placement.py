@@ -26,6 +26,8 @@ RIGHT, DOWN, LEFT, UP = (1, 0), (0, 1), (-1, 0), (0, -1)
 WAYS: tuple[Way, ...] = (RIGHT, DOWN, LEFT, UP)
 _BESIDE, _BELOW = COLUMN_GAP, 28.0
 """Room around a card that was moved aside: below it is the text of its output shape."""
+_TOUCHING = 0.001
+"""So little of a card over another one, in scene pixels, is rounding."""
 
 
 def complete(
@@ -101,7 +103,7 @@ def _step(
         for other in others:
             ahead = other[2] + wide - left - dx, other[3] + high - top - dy
             back = right + dx + wide - other[0], bottom + dy + high - other[1]
-            if min(*ahead, *back) > 0:
+            if min(*ahead, *back) > _TOUCHING:
                 across = ahead[0] if way[0] > 0 else back[0]
                 along = ahead[1] if way[1] > 0 else back[1]
                 furthest = max(furthest, across if way[0] else along)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QCursor
 from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
+from workbench.document.placement import aside
 from workbench.templates import find_template
 
 ALT = Qt.KeyboardModifier.AltModifier
@@ -78,6 +79,16 @@ def test_inputs_by_keyboard_and_palette_cover_nothing(panel, document) -> None:
     for _ in range(3):
         panel.adder.add("input")
     assert nothing_covered(panel)
+
+
+@pytest.mark.parametrize("shift", [0.1, 1 / 3, 0.7])
+def test_aside_of_a_card_between_pixels_comes_to_an_end(shift) -> None:
+    """Rounding leaves a part of a card that is too small to be moved by."""
+    cards = [(0.1, 90.3 * row, 236.1, 90.3 * row + 52.7) for row in range(9)]
+    block = [(shift, 100.7 + shift, 236 + shift, 152.7 + shift)]
+    dx, dy = aside(block, cards)
+    left, top, right, bottom = (a + b for a, b in zip(block[0], (dx, dy, dx, dy), strict=True))
+    assert all(min(x1 - left, y1 - top, right - x0, bottom - y0) < 0.01 for x0, y0, x1, y1 in cards)
 
 
 # cards ----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
@@ -19,7 +21,7 @@ NONE = Qt.KeyboardModifier.NoModifier
 def is_inside(panel, key: str) -> bool:
     """The whole card is seen, and no overlay covers it."""
     card = panel.view.mapFromScene(panel.scene.nodes[key].card_rect()).boundingRect()
-    bars = [panel.overlays.minimap.geometry(), panel.overlays.zoom_bar.geometry()]
+    bars = [bar.geometry() for bar in panel.view.overlays if not bar.isHidden()]
     return panel.view.viewport().rect().contains(card) and not any(map(card.intersects, bars))
 
 
@@ -183,3 +185,63 @@ def test_the_overview_is_left_out_while_the_whole_network_is_in_sight(small):
     assert overview.isVisibleTo(view)
     view.fit()
     assert not overview.isVisibleTo(view)
+
+
+# the first look -------------------------------------------------------------------------
+
+KINDS = ("input", "rescaling", "conv2d", "max_pooling2d", "global_average_pooling2d")
+SMALL_VIEWS = [(483, 533), (483, 500), (700, 540), (900, 733), (480, 800)]
+
+
+def left_at(project: Project, zoom: float, center: tuple[float, float]) -> Project:
+    return replace(project, view=replace(project.view, zoom=zoom, center=center))
+
+
+def looked_at(panel, document, size: tuple[int, int], graph, view=(1.0, (118.0, 250.0))) -> None:
+    """Opens a project that was left at zoom and middle `view` in a canvas of this size."""
+    panel.resize(*size)
+    document.new(Project(graph=graph))
+    document.arrange()
+    document.new(left_at(document.project, *view))
+
+
+@pytest.mark.parametrize("size", SMALL_VIEWS)
+@pytest.mark.parametrize("number", [3, 5, 6, 7])
+def test_a_network_that_can_be_read_as_a_whole_is_opened_as_a_whole(
+    panel, document, layers, size, number
+) -> None:
+    kinds = [*KINDS, "dense", "dense"][: number - 1]
+    looked_at(panel, document, size, chain(layers, *kinds, "dense"))
+    for look in (lambda: None, panel.view.zoom_in, panel.view.zoom_out):
+        look()
+        panel.action("fit").trigger()
+        assert all(is_inside(panel, key) for key in panel.scene.nodes)
+        assert 0.75 <= panel.view.zoom <= 1.0
+
+
+@pytest.mark.parametrize("size", SMALL_VIEWS)
+def test_a_network_that_cannot_be_read_as_a_whole_is_opened_at_its_beginning(
+    panel, document, layers, size
+) -> None:
+    graph = chain(layers, "input", *["relu"] * 16, "flatten", "dense")
+    looked_at(panel, document, size, graph, view=(1.0, (9000.0, 9000.0)))
+    assert panel.view.zoom == 1.0
+    seen = [key for key in panel.scene.nodes if is_inside(panel, key)]
+    assert seen[:3] == ["n1", "n2", "n3"]
+    bars = [bar.geometry() for bar in panel.view.overlays if not bar.isHidden()]
+    for item in panel.scene.nodes.values():
+        card = panel.view.mapFromScene(item.card_rect()).boundingRect()
+        assert not any(map(card.intersects, bars)), "nothing lies over a part of a card either"
+
+
+def test_opening_does_not_change_where_a_project_was_left(panel, document, layers) -> None:
+    looked_at(panel, document, (483, 533), chain(layers, *KINDS))
+    assert document.project.view.center == (118.0, 250.0)
+
+
+@pytest.mark.parametrize("size", SMALL_VIEWS)
+def test_fit_selection_leaves_out_what_lies_over_the_canvas(panel, document, layers, size) -> None:
+    looked_at(panel, document, size, chain(layers, "input", *["relu"] * 9, "dense"))
+    panel.scene.select(["n7", "n8", "n9", "n10"])
+    panel.action("fit_selection").trigger()
+    assert all(is_inside(panel, key) for key in ("n7", "n8", "n9", "n10"))

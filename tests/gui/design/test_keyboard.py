@@ -285,15 +285,17 @@ def test_search_puts_the_best_first(layers) -> None:
     assert all(spec.max_inputs != 0 for spec in find_layers(layers, "", needs_input=True))
 
 
-def test_the_view_of_a_project_is_kept(small, document) -> None:
-    small.view.set_zoom(0.8)
-    small.view.center_on(QPointF(50, 60))
+def test_the_view_of_a_large_project_is_kept(panel, document, layers) -> None:
+    """One that can be read as a whole is seen as a whole."""
+    document.new(Project(graph=chain(layers, "input", *["relu"] * 20)))
+    panel.view.set_zoom(0.8)
+    panel.view.center_on(QPointF(50, 60))
     view = document.project.view
     assert view.zoom == pytest.approx(0.8)
     assert view.center == pytest.approx((50, 60), abs=2)
     document.new(Project(graph=document.graph, view=view))
-    assert small.view.zoom == pytest.approx(0.8)
-    middle = small.view.visible_rect().center()
+    assert panel.view.zoom == pytest.approx(0.8)
+    middle = panel.view.visible_rect().center()
     assert (middle.x(), middle.y()) == pytest.approx((50, 60), abs=3)
 
 

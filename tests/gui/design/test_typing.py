@@ -16,6 +16,7 @@ def design(qtbot, window):
     document = window.context.document
     kinds = ("input", "conv2d", "average_pooling2d", "conv2d", "flatten", "dense", "softmax")
     document.new(Project(graph=chain(window.context.layers, *kinds)))
+    document.set_params("n6", units=10)  # no card of a problem lies over the layers
     view = window.show_view("design")
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)

@@ -305,15 +305,10 @@ class CanvasPanel(QWidget):
             self._look()
 
     def _look(self) -> None:
-        """The first look at a project: as it was left, or from its start."""
-        self._has_looked = True
+        """The first look at a project."""
         view = self._document.project.view
-        if view.center is None:
-            self.view.show_start()
-        else:
-            self.view.set_zoom(view.zoom)
-            self.view.center_on(QPointF(*view.center))
-            self.scene.settle_card()
+        self.view.show_start((view.zoom, QPointF(*view.center)) if view.center else None)
+        self._has_looked = True
 
     def _on_theme_changed(self) -> None:
         self.scene.refresh_look()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame
 
@@ -65,9 +65,8 @@ class CanvasOverlays:
 
     def place(self, room: QRect) -> None:
         """Puts them into the corners of the canvas."""
-        corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
-        self._view.corner = corner if self.minimap.has_room else QSize()
         self.minimap.move(_MARGIN, room.height() - self.minimap.height() - _MARGIN)
+        self._view.overview = self.minimap.geometry() if self.minimap.has_room else QRect()
         self.zoom_bar.adjustSize()
         bar = self.zoom_bar.rect()
         bar.moveBottomRight(room.bottomRight() - QPoint(_MARGIN, _MARGIN))

@@ -10,8 +10,9 @@ from workbench.gui.design.canvas.zoom_view import ZoomView
 
 SIZE = QSize(150, 96)
 _PADDING = 8.0
-_LEAST_VIEW = QSize(480, 360)
-"""A smaller view has no room for it: it would lie on the cards."""
+_LEAST_VIEW = QSize(620, 360)
+"""A smaller view has no room for it, a column of cards and the zoom buttons: it would lie on the
+cards."""
 
 
 class Minimap(QWidget):

@@ -316,16 +316,21 @@ class GraphScene(BlockScene):
     def content_rect(self) -> QRectF:
         """What all cards and their problem card cover."""
         if self.content is None:
-            rect = QRectF()
-            for item in self.nodes.values():
-                below = 28.0 if item.facts.shape else 0.0
-                rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
-            for frame in self.frames.values():
-                rect = rect.united(frame.area)
+            rect = self.cards_rect()
             if self.card is not None and self.card.isVisible():
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
             self.content = rect
         return self.content
+
+    def cards_rect(self) -> QRectF:
+        """What all cards and the frames of groups cover."""
+        rect = QRectF()
+        for item in self.nodes.values():
+            below = 28.0 if item.facts.shape else 0.0
+            rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
+        for frame in self.frames.values():
+            rect = rect.united(frame.area)
+        return rect
 
     def selected_edges(self) -> list[Edge]:
         """The selected edges."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QNativeGestureEvent,
@@ -31,13 +31,12 @@ _TINY = 0.001
 """A view that has no size yet."""
 _READABLE = 0.75
 _MARGIN = 24.0
-_CARD_EDGE = 8
-"""Distance of a problem's card to the edges of the view and to what lies over it, view pixels."""
+_EDGE = 8
+"""Distance of cards to what lies over the view, and of a problem's card to its edges, view
+pixels."""
 _REFUSAL_MS = 6_000
 """Long enough to read two sentences."""
 _HINT_OFFSET = QPointF(16, 18)
-_BOTTOM_BAR = 36
-"""Height at the lower edge that the zoom buttons need, beyond the margin."""
 _DOTS = 24.0
 """Distance of the background's dots in scene pixels."""
 
@@ -59,7 +58,8 @@ class ZoomView(QGraphicsView):
     """Zoom, scrolling, background and hints of the canvas; independent of gestures.
 
     Attributes:
-        corner: Size of what covers the lower left corner, with its distance to cards.
+        overview: Where the overview is while a part of the network is seen; empty where it has no
+            room.
         overlays: What may cover parts of the view.
         refusal_timer: Runs while words are shown that disappear by themselves.
 
@@ -83,7 +83,7 @@ class ZoomView(QGraphicsView):
         self.graph_scene = scene  # a view does not keep its scene alive
         self._zoom = 1.0
         self._last_width = 0
-        self.corner = QSize()
+        self.overview = QRect()
         self.overlays: list[QWidget] = []
         self._tile: tuple[float, str, QPixmap] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -122,17 +122,25 @@ class ZoomView(QGraphicsView):
 
     def _card_room(self) -> Room | None:
         """What a problem's card may cover; None before the view has a size."""
-        inner = self.viewport().rect().adjusted(_CARD_EDGE, _CARD_EDGE, -_CARD_EDGE, -_CARD_EDGE)
+        inner = self.viewport().rect().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
         if not self.isVisible() or inner.isEmpty():
             return None
-        bars = [bar.geometry() for bar in self.overlays if not bar.isHidden()]
-        edges = (-_CARD_EDGE, -_CARD_EDGE, _CARD_EDGE, _CARD_EDGE)
-        shown = [self.mapToScene(bar.adjusted(*edges)).boundingRect() for bar in bars]
+        shown = [self.mapToScene(bar.toRect()).boundingRect() for bar in self._bars()]
         return Room(
             _scene_box(self.mapToScene(inner).boundingRect()),
             tuple(_scene_box(rect) for rect in shown),
             self.transform().m11(),
         )
+
+    def _bars(self) -> list[QRectF]:
+        """What lies over the view now, with its distance to cards."""
+        return [_around(bar.geometry()) for bar in self.overlays if not bar.isHidden()]
+
+    def _bars_at(self, *, is_whole: bool) -> list[QRectF]:
+        """What lies over the view while the network is seen as a whole, or a part of it."""
+        overview = _around(self.overview)
+        others = [bar for bar in self._bars() if not overview.contains(bar)]
+        return others if is_whole or self.overview.isEmpty() else [overview, *others]
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
         """A view position as gestures use it."""
@@ -204,7 +212,11 @@ class ZoomView(QGraphicsView):
     def _least_zoom(self) -> float:
         """The usual one, or that at which all of a large network is seen."""
         content = self.graph_scene.content_rect()
-        return MIN_ZOOM if content.isEmpty() else min(MIN_ZOOM, self._fitting_zoom(content))
+        return (
+            MIN_ZOOM
+            if content.isEmpty()
+            else min(MIN_ZOOM, self._fitting(content, is_whole=True)[0])
+        )
 
     def zoom_in(self) -> None:
         """One step nearer, at the middle."""
@@ -227,18 +239,17 @@ class ZoomView(QGraphicsView):
     def fit(self) -> None:
         """Shows everything, at most at 100%."""
         self.graph_scene.settle_card(anywhere=True)
-        content = self.graph_scene.content_rect()
+        self.fit_to(self.graph_scene.content_rect())
+
+    def fit_to(self, content: QRectF) -> None:
+        """Shows a part of the scene, at most at 100%, where nothing lies over it."""
         if content.isEmpty():
             self.set_zoom(1.0)
             return
-        self.fit_to(content)
-
-    def fit_to(self, content: QRectF) -> None:
-        """Shows a part of the scene, at most at 100%."""
-        self.set_zoom(self._fitting_zoom(content))
-        self.center_on(content.center())
-        self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
-        self._clear_corner(content)
+        is_whole = content.contains(self.graph_scene.cards_rect())
+        zoom, room = self._fitting(content, is_whole=is_whole)
+        self.set_zoom(zoom)
+        self._center_in(content.center(), room)
 
     def is_seen(self, ids: Iterable[str]) -> bool:
         """Whether the view shows a part of any of these cards."""
@@ -260,39 +271,66 @@ class ZoomView(QGraphicsView):
                 return
 
     def _room_for(self, shown: QRectF) -> QRectF:
-        """The view without its margin, and without what lies at its lower edge."""
-        covers_corner = shown.left() < self.corner.width()
-        low = self.corner.height() if covers_corner else _MARGIN + _BOTTOM_BAR
-        return QRectF(self.viewport().rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -low)
+        """The view without its margin, and without what lies above or below such a rectangle."""
+        room = self._inner()
+        for bar in self._bars_at(is_whole=False):
+            if shown.left() < bar.right() and bar.left() < shown.right():
+                if bar.center().y() < room.center().y():
+                    room.setTop(max(room.top(), bar.bottom()))
+                else:
+                    room.setBottom(min(room.bottom(), bar.top()))
+        return room
 
-    def show_start(self) -> None:
-        """The first look at a network: all of it where that can be read, else its top."""
-        self.graph_scene.settle_card(anywhere=True)
-        content = self.graph_scene.content_rect()
-        if content.isEmpty() or self._fitting_zoom(content) >= _READABLE:
-            self.fit()
-            return
-        self.set_zoom(1.0)
-        half = self.visible_rect().height() / 2
-        self.center_on(QPointF(content.center().x(), content.top() - _MARGIN + half))
-
-    def _clear_corner(self, content: QRectF) -> None:
-        """Moves the view to the right, where there is room, so that the overview in the
-        lower left corner covers no card.
+    def show_start(self, left_at: tuple[float, QPointF] | None = None) -> None:
+        """The first look at a network: all of it where that can be read, else what was in the
+        middle when it was left, at that zoom, else its top.
         """
-        shown = QRectF(self.mapFromScene(content).boundingRect())
-        room = self.viewport().rect()
-        if shown.bottom() > room.height() - self.corner.height():
-            needed = self.corner.width() - shown.left()
-            slack = room.width() - _MARGIN - shown.right()
-            if needed > 0 and slack > 0:
-                self.pan_by(QPointF(min(needed, slack), 0))
+        scene = self.graph_scene
+        scene.settle_card(anywhere=True)
+        content, cards = scene.content_rect(), scene.cards_rect()
+        for seen in (content, cards):
+            if content.isEmpty() or self._fitting(seen, is_whole=True)[0] >= _READABLE:
+                self.fit_to(seen)
+                return
+        if left_at is not None:
+            self.set_zoom(left_at[0])
+            self.center_on(left_at[1])
+            if self.is_seen(scene.nodes):
+                scene.settle_card()
+                return
+        self.set_zoom(1.0)
+        rooms = (_beside(self._inner(), self._bars_at(is_whole=False)), self._inner())
+        room = next((room for room in rooms if cards.width() <= room.width()), rooms[1])
+        self._center_in(QPointF(cards.center().x(), cards.top() + room.height() / 2), room)
+        self.reveal([min(scene.nodes, key=lambda key: scene.nodes[key].card_rect().top())])
 
-    def _fitting_zoom(self, content: QRectF) -> float:
-        room = self.viewport().rect().adjusted(0, 0, 0, -_BOTTOM_BAR)
-        grown = content.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
-        fitting = min(room.width() / grown.width(), room.height() / grown.height())
-        return max(_TINY, min(1.0, fitting))
+    def _center_in(self, point: QPointF, room: QRectF) -> None:
+        """Brings a scene point to the middle of a part of the view."""
+        self.center_on(point)
+        self.pan_by(room.center() - self.mapFromScene(point).toPointF())
+
+    def _inner(self) -> QRectF:
+        """The view without its margin."""
+        edges = (_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        return QRectF(self.viewport().rect()).adjusted(*edges)
+
+    def _fitting(self, content: QRectF, *, is_whole: bool) -> tuple[float, QRectF]:
+        """At which zoom, at most 100%, a part of the scene fits into which part of the view, in
+        whose middle nothing lies over it: the middle of the view where it can be read there.
+        """
+        bars = self._bars_at(is_whole=is_whole)
+        inner = self._inner()
+        best = _TINY, inner
+        for room in (inner, _above(inner, bars), _beside(inner, bars)):
+            across, down = room.width() / content.width(), room.height() / content.height()
+            zoom = max(_TINY, min(1.0, across, down))
+            shown = QRectF(QPointF(), content.size() * zoom)
+            shown.moveCenter(room.center())
+            if zoom > best[0] and not any(shown.intersects(bar) for bar in bars):
+                best = zoom, room
+            if best[0] >= _READABLE:
+                break
+        return best
 
     def _scroll_by(self, delta: QPointF) -> None:
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
@@ -385,6 +423,27 @@ def _between(a: QColor, b: QColor) -> QColor:
 
 def _scene_box(rect: QRectF) -> Box:
     return Box(rect.left(), rect.top(), rect.right(), rect.bottom())
+
+
+def _around(bar: QRect) -> QRectF:
+    return QRectF(bar.adjusted(-_EDGE, -_EDGE, _EDGE, _EDGE))
+
+
+def _above(room: QRectF, bars: Sequence[QRectF]) -> QRectF:
+    """A part of the view without what lies at its upper and lower edge."""
+    middle = room.center().y()
+    top = max((bar.bottom() for bar in bars if bar.center().y() < middle), default=room.top())
+    low = min((bar.top() for bar in bars if bar.center().y() >= middle), default=room.bottom())
+    return QRectF(QPointF(room.left(), max(top, room.top())), QPointF(room.right(), low))
+
+
+def _beside(room: QRectF, bars: Sequence[QRectF]) -> QRectF:
+    """A part of the view without what lies at its left and right edge."""
+    return _transposed(_above(_transposed(room), [_transposed(bar) for bar in bars]))
+
+
+def _transposed(rect: QRectF) -> QRectF:
+    return QRectF(rect.y(), rect.x(), rect.height(), rect.width())
 
 
 def _into(rect: QRectF, room: QRectF) -> QPointF:
