@@ -47,7 +47,7 @@ def check_writable(files: Iterable[Path], folders: Iterable[Path]) -> None:
     """Raises LinkFoundError, RunFolderError where something else is under a name that a training
     writes to: it would be found out at the end of an epoch, or of the training.
     """
-    for paths, is_kind, kind in ((files, stat.S_ISREG, "file"), (folders, stat.S_ISDIR, "folder")):
+    for paths, kind in ((files, stat.S_IFREG), (folders, stat.S_IFDIR)):
         for path in paths:
             refuse_link(path)
             with os_errors_as(RunFolderError, "The run folder cannot be read.", path.parent):
@@ -55,12 +55,12 @@ def check_writable(files: Iterable[Path], folders: Iterable[Path]) -> None:
                     mode = path.lstat().st_mode
                 except FileNotFoundError:
                     continue
-            if not is_kind(mode):
+            if stat.S_IFMT(mode) != kind:
                 raise RunFolderError(
-                    f"“{path.name}” of the run is no {kind}.",
+                    f"“{path.name}” of the run is not {_KINDS[kind]}.",
                     where=str(path),
                     received=_KINDS.get(stat.S_IFMT(mode), "something else"),
-                    expected=f"a {kind} that can be written",
+                    expected=f"{_KINDS[kind]} that can be written",
                     fix="Move it elsewhere, then try again.",
                 )
 
