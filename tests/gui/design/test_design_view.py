@@ -232,6 +232,22 @@ def test_inspector_mends_a_problem(design, context, qtbot):
     assert context.document.undo_stack.undoText() == "Insert Flatten"
 
 
+def test_the_inspector_of_a_last_dense_offers_both_ways_to_the_classes(design, context, qtbot):
+    """Without an activation it may be the output, or a hidden layer."""
+    nodes = context.document.graph.nodes.values()
+    (last,) = [node for node in nodes if not context.document.graph.targets(node.id)]
+    context.document.set_params(last.id, units=12, activation="linear")
+    design.canvas.select([last.id])
+    problems = design.panels["inspector"].problems
+
+    def names():
+        buttons = problems.findChildren(QAbstractButton)
+        return [each.accessibleName() or each.text() for each in buttons if each.isVisible()]
+
+    qtbot.waitUntil(lambda: "Set units to 10" in names())
+    assert names()[:2] == ["Set units to 10", "Add a Dense layer with 10 units"]
+
+
 def test_help_of_a_layer_opens_its_page(cifar, design, qtbot):
     design.canvas.select([find(design, "dropout")])
     qtbot.mouseClick(design.panels["inspector"].more, Qt.MouseButton.LeftButton)
