@@ -66,7 +66,7 @@ def _oscillates(record: RunRecord) -> Seen | None:
 
 def _seen(record: RunRecord, words: str, figures: tuple[tuple[str, str], ...]) -> Seen:
     last = record.last
-    updates = () if last is None else (("Update of a step, of the weights", share(last.update, 2)),)
+    updates = () if last is None else (("Weight update per step, relative", share(last.update, 2)),)
     return Seen(
         sees=words,
         do="Train again at a tenth of the learning rate, or let “Find learning rate” choose it.",

@@ -18,6 +18,7 @@ from workbench.core.specs import EXPORT_GROUPS
 from workbench.exports import run_exports
 from workbench.gui.kit import file_dialogs
 from workbench.gui.train.exporting.action import ExportAction
+from workbench.gui.train.exporting.place import proposed_name
 from workbench.parts import CLASSIFY, TRAIN
 from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
@@ -257,3 +258,9 @@ def test_a_wrong_export_is_red_with_its_layer_and_nothing_is_written(
     assert dialog.details.isVisible()
     assert not dialog.folder.isEnabled()
     worker.end()
+
+
+def test_the_name_of_an_export_has_no_quotes():
+    onnx = run_exports()["onnx"]
+    name = proposed_name("photos 2 · with Rescaling “rescaling”", onnx, [onnx], is_folder=True)
+    assert name == "photos 2 with Rescaling rescaling ONNX"
