@@ -43,7 +43,7 @@ def _started(**fields):
 
 def test_a_resumed_run_says_where_it_goes_on(capsys):
     assert _printed(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
-        "Resumed at step 40, bit-exact, on this computer: float32, one step a call",
+        "Resumed at step 41, bit-exact (as if never stopped), on this computer: float32, one step a call",
         "Run folder: /runs/x",
     ]
 

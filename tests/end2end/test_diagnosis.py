@@ -27,5 +27,5 @@ def test_its_epochs_are_marked_in_the_curve(seen):
 def test_what_it_suggests_is_applied_and_helps(seen):
     before, after = seen["rates"]
     assert after >= 10 * before
-    assert seen["done"] == "In the recipe"
+    assert seen["done"] == "In the training settings"
     assert seen["left"] == []

@@ -50,7 +50,7 @@ def _look(record: RunRecord) -> Seen | None:
             (
                 ("Dead units", share(worst.dead / worst.units, 0)),
                 ("Layer", name),
-                ("Update of a step, of the weights", share(last.update, 2)),
+                ("Weight update per step, relative", share(last.update, 2)),
             ),
             curve="loss",
             first=last.epoch,

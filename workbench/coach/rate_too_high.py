@@ -66,7 +66,7 @@ def _oscillates(record: RunRecord) -> Seen | None:
 
 def _seen(record: RunRecord, words: str, figures: tuple[tuple[str, str], ...]) -> Seen:
     last, has_scale = record.last, is_scaled(record)
-    updates = () if last is None else (("Update of a step, of the weights", share(last.update, 2)),)
+    updates = () if last is None else (("Weight update per step, relative", share(last.update, 2)),)
     return Seen(
         sees=words if has_scale else f"{words} One cause: {NOT_SCALED}.",
         do=f"{'Train again ' if has_scale else SCALE}at a tenth of the learning rate, or let “Find "

@@ -50,7 +50,7 @@ def _look(record: RunRecord) -> Seen | None:
     )
     figures = [("Training loss, last epoch", number_text(float(record.loss[-1])))]
     if math.isfinite(update):
-        figures.append(("Update of a step, of the weights", f"{update:.1e}"))
+        figures.append(("Weight update per step, relative", f"{update:.1e}"))
     return Seen(
         sees=f"{words}, and the training loss has {_fallen(fallen)} in "
         f"{len(record.epochs):,} epochs: the learning rate is too low.",

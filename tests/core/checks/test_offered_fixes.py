@@ -463,3 +463,16 @@ def test_a_single_hint_is_not_fixed_in_all_of_them():
     graph = chain(PICTURES, ("conv2d", {}), ("flatten", {}), END)
     titles = [fix.title for p in check(graph).problems for fix in p.fixes]
     assert not [title for title in titles if "in all" in title]
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@pytest.mark.parametrize(("units", "is_output"), [(12, True), (19, True), (20, False), (64, False)])
+def test_a_last_dense_with_hardly_more_units_than_classes_is_the_output(
+    activation, units, is_output
+):
+    """A newcomer enters a wrong number; both remedies are there, the likelier one first."""
+    last = ("dense", {"units": units, "activation": activation})
+    graph = chain(PICTURES, ("flatten", {}), last)
+    (problem,) = [p for p in check(graph).problems if "number of classes" in p.title]
+    both = ["Set units to 10", "Add a Dense layer with 10 units"]
+    assert [fix.title for fix in problem.fixes] == (both if is_output else both[::-1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QStatusTipEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QDrag, QHoverEvent, QIcon, QStatusTipEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QListWidget
 
@@ -96,6 +96,21 @@ def test_no_row_stays_lit_after_a_drag(design, qtbot):
     panel.list.setCurrentRow(3)
     panel.list._end_hover()
     assert panel.list.currentItem() is None
+
+
+def test_no_row_is_lit_by_the_move_that_began_a_drag(design, qtbot, monkeypatch):
+    """Qt tells the list where the pointer is once the drag is over."""
+    palette = design.panels["palette"].list
+    palette.setCurrentRow(-1)
+    plain = palette.viewport().grab().toImage()
+    monkeypatch.setattr(QDrag, "exec", lambda *_: Qt.DropAction.CopyAction)
+    palette.setCurrentRow(3)
+    palette.startDrag(Qt.DropAction.CopyAction)
+    place = QPointF(palette.visualItemRect(palette.item(4)).center())
+    hover = QHoverEvent(QEvent.Type.HoverMove, place, place, place)
+    QApplication.sendEvent(palette.viewport(), hover)
+    assert palette.viewport().grab().toImage() != plain
+    qtbot.waitUntil(lambda: palette.viewport().grab().toImage() == plain)
 
 
 def test_the_data_set_is_named_on_the_card_of_input_and_a_click_leads_to_it(cifar, design, qtbot):
@@ -230,6 +245,22 @@ def test_inspector_mends_a_problem(design, context, qtbot):
     fix = next(b for b in buttons if b.accessibleName() == "Insert Flatten")
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     assert context.document.undo_stack.undoText() == "Insert Flatten"
+
+
+def test_the_inspector_of_a_last_dense_offers_both_ways_to_the_classes(design, context, qtbot):
+    """Without an activation it may be the output, or a hidden layer."""
+    nodes = context.document.graph.nodes.values()
+    (last,) = [node for node in nodes if not context.document.graph.targets(node.id)]
+    context.document.set_params(last.id, units=12, activation="linear")
+    design.canvas.select([last.id])
+    problems = design.panels["inspector"].problems
+
+    def names():
+        buttons = problems.findChildren(QAbstractButton)
+        return [each.accessibleName() or each.text() for each in buttons if each.isVisible()]
+
+    qtbot.waitUntil(lambda: "Set units to 10" in names())
+    assert names()[:2] == ["Set units to 10", "Add a Dense layer with 10 units"]
 
 
 def test_help_of_a_layer_opens_its_page(cifar, design, qtbot):

@@ -136,6 +136,13 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     sheet.close()
 
 
+def test_the_shortcuts_sheet_fits_a_screen_with_its_title_bar(window):
+    """At large text the Close button lay below the screen."""
+    sheet = ShortcutsSheet(groups_of(window.menus.listed()), window)
+    assert sheet.screen().availableSize().height() - sheet.height() >= 64
+    sheet.close()
+
+
 @pytest.fixture
 def viewer(qtbot, context):
     viewer = HelpViewer(context.layers, context.theme)

@@ -104,11 +104,11 @@ def _spent(advice="", **seconds):
         ({}, ""),
         (
             {"resumed_at_step": 3120, "bit_exact": True},
-            "Resumed at step 3,120, bit-exact",
+            "Resumed at step 3,121, bit-exact (as if never stopped)",
         ),
         (
             {"resumed_at_step": 12, "bit_exact": ["another CPU", "TensorFlow 2.20"]},
-            "Resumed at step 12, not bit-exact: another CPU; TensorFlow 2.20",
+            "Resumed at step 13, not bit-exact: another CPU; TensorFlow 2.20",
         ),
     ],
 )

@@ -81,7 +81,7 @@ def test_the_change_is_one_step_of_undo(qtbot, context, strip, run, open_library
     run.finish()
     open_library()
     qtbot.waitUntil(strip.apply.isVisible)
-    assert strip.apply.text() == "Apply to the recipe"
+    assert strip.apply.text() == "Apply to the training settings"
     assert "Early stopping, patience: off → 4 epochs" in strip.change.text()
     before, steps = document.project, document.undo_stack.count()
     strip.apply.click()
@@ -89,10 +89,10 @@ def test_the_change_is_one_step_of_undo(qtbot, context, strip, run, open_library
     assert (document.recipe.keep, document.recipe.keep_by) == ("best", "val_loss")
     assert document.undo_stack.count() == steps + 1
     assert document.undo_stack.undoText() == "Apply: Overfitting"
-    assert (strip.apply.text(), strip.apply.isEnabled()) == ("In the recipe", False)
+    assert (strip.apply.text(), strip.apply.isEnabled()) == ("In the training settings", False)
     document.undo_stack.undo()
     assert document.project == before
-    assert (strip.apply.text(), strip.apply.isEnabled()) == ("Apply to the recipe", True)
+    assert (strip.apply.text(), strip.apply.isEnabled()) == ("Apply to the training settings", True)
 
 
 def test_a_run_of_another_project_changes_nothing(qtbot, context, strip, run, open_library):

@@ -181,7 +181,7 @@ def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, 
     run = written("resumed").begin().train(1)
     log(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
     open_library()
-    qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.text())
+    qtbot.waitUntil(lambda: "Resumed at step 11" in view.header.how.text())
     assert "not bit-exact: another CPU" in view.header.how.text()
     assert PLAN.words in view.header.how.text()
     assert any(line.endswith(PLAN.words) for line in view.log.text.toPlainText().splitlines())

@@ -37,7 +37,9 @@ def test_start_and_resume():
     plan = "bfloat16, 2.7× faster than float32"
     assert event_text(_started()) == f"Started on this computer, seed 7: {plan}"
     resumed = event_text(_started(resumed_at_step=40, bit_exact=True))
-    assert resumed == f"Resumed at step 40, bit-exact, on this computer: {plan}"
+    assert (
+        resumed == f"Resumed at step 41, bit-exact (as if never stopped), on this computer: {plan}"
+    )
     assert "on a target now gone, seed" in event_text(_started(target="a target now gone"))
 
 

@@ -25,6 +25,9 @@ from workbench.core.network.roles import (
 from workbench.core.network.text import node_text
 from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
 
+_FEW = 2
+"""A last Dense with less than so many units per class was meant to be the output."""
+
 
 def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:
     """Dense layers on an image: right in rare networks, a slip in most."""
@@ -204,7 +207,8 @@ def _class_count_fixes(
     graph: Graph, layers: Layers, output: str, num_classes: int, count: int
 ) -> Iterator[Fix]:
     """Another layer with one unit per class, or the layer that sets how many there are: that leads
-    where it is a last Dense with fewer, behind which another one would know too little.
+    where it is a last Dense with fewer, behind which another one would know too little, or with
+    hardly more, as it was set by hand: hidden layers are wider.
     """
     scores, *later = reversed(tail(graph, layers, output))
     dense, params = _dense(layers, num_classes)
@@ -225,7 +229,8 @@ def _class_count_fixes(
     title = f"Set {width.title.lower()}{name} to {num_classes:,}"
     fix = fixes.set_fix(at, width, num_classes, title=title)
     is_last = at == scores and has_role(graph.nodes[at], layers, Role.DENSE)
-    yield replace(fix, order=-1 if is_last and count < num_classes else 0)
+    is_meant = count < num_classes or width.default != count < _FEW * num_classes
+    yield replace(fix, order=-1 if is_last and is_meant else 0)
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:

@@ -15,6 +15,7 @@ from workbench.core.format import count
 from workbench.core.network.augmentation import is_augmentation
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Node, Training
+from workbench.core.network.roles import has_role
 from workbench.core.params import Param, SizeParam
 from workbench.core.specs import LayerSpec, Role, shared_params
 from workbench.errors import WorkbenchError
@@ -233,8 +234,17 @@ class InspectorPanel(QScrollArea):
         )
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
-        """The problems of what is selected; what the network lacks next is in the status line."""
-        self.problems.set_problems([each for each in problems if not each.is_next])
+        """The problems of what is selected; that layers are missing behind it is in the status
+        line, but where it may be the output itself that is to be changed.
+        """
+        nodes = self._document.graph.nodes
+        shown = [
+            each
+            for each in problems
+            if not each.is_next
+            or (each.node and has_role(nodes[each.node], self._layers, Role.DENSE))
+        ]
+        self.problems.set_problems(shown)
 
     def _on_preview(self) -> None:
         open_augmentation(self._state.context, self, self._selected[0])

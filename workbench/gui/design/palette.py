@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QMimeData, QObject, QSize, Qt
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QMimeData,
+    QObject,
+    QSize,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
@@ -196,6 +205,7 @@ class LayerList(QListWidget):
         drag.setHotSpot(picture.rect().center() / picture.devicePixelRatio())
         drag.exec(Qt.DropAction.CopyAction)
         self._end_hover()
+        QTimer.singleShot(0, self, self._end_hover)  # the move that began it hovers only now
 
     def _end_hover(self) -> None:
         """The list does not notice that the pointer has left it: a drag had the mouse."""

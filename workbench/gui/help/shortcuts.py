@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QVBoxLayout, QWidget
 
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area, within_screen
 
 Group = tuple[str, list[tuple[str, str]]]
 
@@ -81,7 +81,7 @@ class ShortcutsSheet(QDialog):
     def __init__(self, groups: list[Group], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard shortcuts — Workbench")
-        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, _SIZE))
         page = QWidget()
         columns = (
             (column(*(_group(*group) for group in below), STRETCH, spacing=16), 1)

@@ -4,17 +4,31 @@ the folder of the project. Folders are shown in the file manager.
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QListView, QTreeView, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFileDialog,
+    QListView,
+    QMessageBox,
+    QTreeView,
+    QWidget,
+)
 
 from workbench.client.background import Background
 from workbench.errors import InputError, WorkbenchError
-from workbench.gui.kit.messages import show_error, show_notice
+from workbench.gui.kit.messages import make_box, show_error
+
+_OPENER = "xdg-open"
+_REFUSED_S = 10
+"""An opener that fails later was the file manager itself, which was used until then."""
 
 
 class Store(Protocol):
@@ -104,9 +118,37 @@ def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
 
 
 def open_folder(parent: QWidget, folder: Path, words: str) -> None:
-    """Opens a folder; where there is no file manager, says which folder it is: "The run folder"."""
-    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-        show_notice(parent, "No file manager was found.", f"{words} is {folder}.")
+    """Opens a folder in the file manager; where there is none, says which folder it is: "The run
+    folder". Qt itself does not wait for what the opener of Linux desktops says.
+    """
+    opener = shutil.which(_OPENER)
+    if opener is None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            _show_place(parent, folder, words)
+        return
+    process = QProcess(QCoreApplication.instance())  # goes on where a dialog is closed
+    began = time.monotonic()
+
+    def end(code: int) -> None:
+        process.deleteLater()
+        if code and time.monotonic() - began < _REFUSED_S:
+            _show_place(QApplication.activeWindow(), folder, words)
+
+    process.finished.connect(end)
+    process.errorOccurred.connect(
+        lambda error: end(1) if error is QProcess.ProcessError.FailedToStart else None
+    )
+    process.start(opener, [str(folder)])
+
+
+def _show_place(parent: QWidget | None, folder: Path, words: str) -> None:
+    what = "No file manager was found."
+    box = make_box(parent, QMessageBox.Icon.Information, what, f"{words} is {folder}.")
+    copy = box.addButton("Copy path", QMessageBox.ButtonRole.ActionRole)
+    box.addButton(QMessageBox.StandardButton.Ok)
+    box.exec()
+    if box.clickedButton() is copy:
+        QGuiApplication.clipboard().setText(str(folder))
 
 
 def show_in_folder(parent: QWidget, background: Background, path: Path) -> None:

@@ -17,6 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+FRAME_PX = (16, 64)
+"""What a window manager's frame and title bar may take of a screen: known only once the window is
+shown, too late for its first size."""
+
 L = TypeVar("L", bound=QBoxLayout)
 
 Margins = int | tuple[int, int, int, int]
@@ -199,3 +203,8 @@ class FlowLayout(QLayout):
             x += size.width() + self.spacing()
             line = max(line, size.height())
         return y + line - rect.y()
+
+
+def within_screen(widget: QWidget, size: QSize) -> QSize:
+    """A size of a window, with its frame and title bar made to fit the screen."""
+    return size.boundedTo(widget.screen().availableSize() - QSize(*FRAME_PX))

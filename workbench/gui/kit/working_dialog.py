@@ -15,7 +15,7 @@ from workbench.client.background import Background
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import STRETCH, column, row, within_screen
 from workbench.gui.kit.layout import Part as LaidOut
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.parts import Part, part_needed, part_to_install
@@ -44,7 +44,7 @@ class WorkingDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(f"{title} — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(size.boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, size))
         self._background = Background(self, max_threads=1)
         self._called_off = threading.Event()
         self.is_closing = False

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QProcess, QUrl
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtCore import QProcess
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow
 
 from workbench.gui.augmentation.opening import open_augmentation
@@ -19,6 +19,7 @@ from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.bundles import BundleController
 from workbench.gui.files.controller import FileController
 from workbench.gui.help.controller import HelpController
+from workbench.gui.kit.file_dialogs import open_folder
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
 from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetController
@@ -147,8 +148,7 @@ class ActionHandlers:
 
     def open_path(self, path: str) -> None:
         """Opens a folder in the file manager."""
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
-            self._services.say(f"No file manager was found. The folder is {path}")
+        open_folder(self._parts.window, Path(path), "The folder")
 
     def _ask_view(self, key: str, signal: str, *values: object) -> None:
         """Brings a view to the front and emits a signal of what its panels share."""

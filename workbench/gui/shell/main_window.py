@@ -29,6 +29,7 @@ from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.images.find_data import MovedData
 from workbench.gui.kit.file_dialogs import DialogFolders
+from workbench.gui.kit.layout import FRAME_PX
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.action_handlers import ActionHandlers, WindowParts
@@ -57,9 +58,6 @@ if TYPE_CHECKING:
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
-_FRAME_PX = (16, 64)
-"""What a window manager's frame and title bar may take of a screen: known only once the window is
-shown, too late for its first size."""
 _SMALLEST_PX = (900, 500)
 """A screen of 1920 x 1080 at a scale of 2, without the frame and a task bar. Where a large text
 size leaves less, the window may be smaller, as its parts give way.
@@ -291,10 +289,10 @@ class MainWindow(QMainWindow):
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
 
     def _fit_screen(self) -> None:
-        room = self.screen().availableSize() - QSize(*_FRAME_PX)
+        room = self.screen().availableSize() - QSize(*FRAME_PX)
         # Qt multiplies by the text size; what is meant here are pixels of a screen.
         scale = text_scale(self.context.settings.settings)
-        screen = QSize(*_SMALLEST_SCREEN_PX) / scale - QSize(*_FRAME_PX)
+        screen = QSize(*_SMALLEST_SCREEN_PX) / scale - QSize(*FRAME_PX)
         self.setMinimumSize(QSize(*_SMALLEST_PX).boundedTo(room).boundedTo(screen))
         self.resize(QSize(*_SIZE_PX).boundedTo(room))
 

@@ -15,7 +15,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.labels import plain_label, set_role
-from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area, within_screen
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice
@@ -47,7 +47,7 @@ class PreflightDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Will it train on a TPU? — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, SIZE))
         self._context = context
         self._question = Question(context.measurer)
         self._suggested = 0

@@ -56,13 +56,14 @@ def event_text(event: RunEvent, epochs: int = 0) -> str:
 
 def resumed_words(started: RunStarted | None) -> str:
     """Where a resumed run went on, and whether its figures are those of one never stopped:
-    "Resumed at step 3,120, bit-exact"; "" for a run from its start.
+    "Resumed at step 3,121, bit-exact (as if never stopped)", by the step that was trained next;
+    "" for a run from its start.
     """
     if started is None or started.resumed_at_step is None:
         return ""
-    words = f"Resumed at step {started.resumed_at_step:,}"
+    words = f"Resumed at step {started.resumed_at_step + 1:,}"
     if started.bit_exact is True:
-        return f"{words}, bit-exact"
+        return f"{words}, bit-exact (as if never stopped)"
     if started.bit_exact:
         return f"{words}, not bit-exact: {'; '.join(started.bit_exact)}"
     return words

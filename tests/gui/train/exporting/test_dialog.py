@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.gui.train.exporting import tampering_worker
 from tests.gui.train.exporting.conftest import PATIENCE_MS, PROOF, begin, wait_for_end
@@ -18,6 +18,7 @@ from workbench.core.specs import EXPORT_GROUPS
 from workbench.exports import run_exports
 from workbench.gui.kit import file_dialogs
 from workbench.gui.train.exporting.action import ExportAction
+from workbench.gui.train.exporting.place import proposed_name
 from workbench.parts import CLASSIFY, TRAIN
 from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
@@ -122,10 +123,37 @@ def test_what_is_kept_is_shown_and_what_disagrees_is_red_in_both_themes(show, ru
     assert not dialog.folder.isEnabled()
 
 
+def file_manager(folder, monkeypatch, command):
+    """What the desktop opens folders with does this."""
+    program = folder / "bin" / "xdg-open"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{command}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
+def test_without_a_file_manager_the_folder_is_said_and_can_be_copied(show, run, qtbot, monkeypatch):
+    keep_export(run, msgspec.structs.replace(PROOF, path=str(run.request_path)))
+    file_manager(run.path, monkeypatch, "exit 3")
+    said = []
+
+    def press_copy(box):
+        said.append(box.informativeText())
+        next(each for each in box.buttons() if each.text() == "Copy path").click()
+
+    monkeypatch.setattr(QMessageBox, "exec", press_copy)
+    dialog = show(run)
+    dialog.table.selectRow(0)
+    dialog.folder.click()
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == [f"The folder is {run.path}."]
+    assert QApplication.clipboard().text() == str(run.path)
+
+
 def test_the_keyboard_reaches_all_of_it(show, run, qtbot, monkeypatch):
     keep_export(run, msgspec.structs.replace(PROOF, path=str(run.request_path)))
-    opened = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url) or True)
+    opened = run.path / "opened"
+    file_manager(run.path, monkeypatch, f'printf "%s" "$1" > "{opened}"')
     dialog = show(run)
     dialog.activateWindow()
     qtbot.waitUntil(dialog.formats.hasFocus)
@@ -143,8 +171,7 @@ def test_the_keyboard_reaches_all_of_it(show, run, qtbot, monkeypatch):
     ]
     dialog.table.setFocus()
     qtbot.keyClick(dialog.table, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(opened))
-    assert opened[0].toLocalFile() == str(run.path)
+    qtbot.waitUntil(lambda: opened.exists() and opened.read_text() == str(run.path))
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
 
@@ -231,3 +258,9 @@ def test_a_wrong_export_is_red_with_its_layer_and_nothing_is_written(
     assert dialog.details.isVisible()
     assert not dialog.folder.isEnabled()
     worker.end()
+
+
+def test_the_name_of_an_export_has_no_quotes():
+    onnx = run_exports()["onnx"]
+    name = proposed_name("photos 2 · with Rescaling “rescaling”", onnx, [onnx], is_folder=True)
+    assert name == "photos 2 with Rescaling rescaling ONNX"

@@ -17,7 +17,7 @@ from workbench.gui.classify.webcam.live import LiveFrames
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import ElidedLabel
-from workbench.gui.kit.layout import column, row
+from workbench.gui.kit.layout import column, row, within_screen
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
@@ -68,7 +68,7 @@ class WebcamDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Webcam — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, _SIZE))
         theme = state.context.theme
         self._state, self._module, self._cameras = state, module, cameras
         self.live = LiveFrames(state, self)

@@ -60,7 +60,7 @@ class DiagnosisController(QObject):
             return
         change, is_own = shown.change, trained.id == self._document.project_id
         project = self._document.project if is_own else trained
-        where = "recipe" if change.recipe else "network"
+        where = "training settings" if change.recipe else "network"
         if is_own and holds(project, change):
             # In the values of the run: it is against those that the project has changed.
             words = "; ".join(change_words(change, trained))

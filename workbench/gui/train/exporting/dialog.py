@@ -21,7 +21,7 @@ from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.file_dialogs import show_in_folder
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, set_role
-from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.layout import STRETCH, column, row, within_screen
 from workbench.gui.kit.messages import ask_choice, error_details, show_error
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
@@ -99,7 +99,7 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Export — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE_PX.boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, _SIZE_PX))
         self.run = run
         self._title = title
         self._specs = run_exports()

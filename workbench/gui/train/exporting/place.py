@@ -21,6 +21,8 @@ from workbench.runs.naming import SEPARATOR
 
 _NAME_PX = 140
 _KIND = "export"
+_NO_QUOTES = str.maketrans("", "", "“”")
+"""Names of layers are quoted in labels; in a terminal such quotes cannot be typed."""
 
 
 class FolderName(QWidget):
@@ -66,7 +68,7 @@ def proposed_name(
     is_shared = sum(each.suffix == spec.suffix for each in specs) > 1
     if is_folder or is_shared:
         name = f"{name} {spec.title.replace(',', '')}"
-    return name.replace("/", "-")
+    return name.replace("/", "-").translate(_NO_QUOTES)
 
 
 def ask_file(parent: QWidget, title: str, name: str, spec: ExportSpec) -> str:
