@@ -124,6 +124,7 @@ def test_a_renamed_folder_is_found_for_its_runs(trained, monkeypatch, capsys):
     error = answer("evaluate", run, code=3)["error"]
     assert error["where"] == str(old)
     assert f"workbench data moved {old} NEW" in error["fix"]
+    assert error["fix"].index("button “Find the folder…”") < error["fix"].index("in a terminal")
 
     other = write_stripes(base / "other", 90, seed=9)
     assert main(["data", "moved", str(old), str(other), "--json"]) == 3

@@ -130,8 +130,9 @@ def _as_not_found(error: DatasetError, spec: DatasetSpec, now: Mapping[str, Any]
         where=path,
         received=error.received,
         expected=error.expected,
-        fix="If it was moved or renamed, find it, in a terminal by "
-        f"`workbench data moved {quoted} NEW`: the runs trained on it use it again.",
+        fix="If it was moved or renamed, choose its new place, and the runs trained on it use it "
+        "again: in the window by the button “Find the folder…” (or file), in a terminal by "
+        f"`workbench data moved {quoted} NEW`.",
     )
 
 
