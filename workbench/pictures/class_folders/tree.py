@@ -157,9 +157,7 @@ def other_notes(tree: Branch) -> list[str]:
     if dangling := sum(branch.dangling for branch in tree.all()):
         notes.append(f"{plural(dangling, 'link')} to nothing, or no file: not used.")
     if unseen := sum(branch.num_hidden for branch in tree.all()):
-        notes.append(
-            f"{plural(unseen, 'image file')} with a dot before the name: hidden, not used."
-        )
+        notes.append(f"{plural(unseen, 'image file')} hidden by a dot before the name: not used.")
     hidden: Counter[str] = Counter()
     for branch in tree.all():
         hidden.update(branch.hidden)
