@@ -324,6 +324,15 @@ def test_listing_commands_show_their_subcommand_as_optional(capsys):
         assert "[COMMAND]" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", [["check"], ["data", "check"]])
+def test_the_help_of_a_check_names_its_exit_codes(words, capsys):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Exit code: 0" in text
+    assert ", 1 " in text
+
+
 def test_the_help_of_train_lists_sources_and_settings(capsys):
     with pytest.raises(SystemExit):
         main(["train", "--help"])

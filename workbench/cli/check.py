@@ -29,6 +29,7 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
     add_project(parser)
+    parser.epilog = "Exit code: 0 trainable, 1 errors that stop training, 3 unreadable project."
     parser.add_argument(
         "--batch",
         type=recipe_value("batch_size"),
