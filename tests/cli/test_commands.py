@@ -184,7 +184,7 @@ def test_stop_of_an_unknown_run_is_reported(capsys):
 
 @pytest.mark.parametrize(
     "words",
-    [["check"], ["train", "p.workbench", "--epochs", "many"], ["stop", "--no-such-option"]],
+    [["check"], ["data", "check"], ["stop", "--no-such-option"]],
 )
 def test_wrong_words_exit_with_two_and_are_reported_as_json_too(words, capsys):
     assert main(words) == 2
@@ -276,6 +276,30 @@ def test_options_may_stand_between_the_other_arguments_of_every_command():
                     assert vars(parser.parse_args(mixed)) == first, (name, mixed)
 
 
+@pytest.mark.parametrize("text", ["1e9", "nan", "abc", "", "0", "-1", "1.5"])
+def test_the_bounds_of_a_setting_are_named_whatever_is_typed(project, capsys, text):
+    capsys.readouterr()
+    for words in (["train", str(project), "--epochs"], ["check", str(project), "--batch"]):
+        assert main([*words, text, "--json"]) == 2
+        (answer,) = _json_lines(capsys)
+        assert "a whole number from 1 to " in answer["error"]["expected"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["classify", "1", "a.jpg", "--top", "-1"], "a whole number from 0"),
+        (["evaluate", "1", "--top", "0"], "a whole number from 1"),
+        (["cross-validate", "p", "--folds", "many"], "a whole number"),
+        (["fix", "p", "first"], "a whole number"),
+    ],
+)
+def test_what_is_no_number_is_refused_by_the_numbers_that_may_be(words, expected, capsys):
+    assert main([*words, "--json"]) == 2
+    (answer,) = _json_lines(capsys)
+    assert (answer["error"]["expected"], answer["error"]["received"]) == (expected, words[-1])
+
+
 def test_an_option_without_its_value_takes_no_argument_for_it(capsys):
     for words in (
         ["1", "a.jpg", "--top"],
@@ -298,6 +322,15 @@ def test_listing_commands_show_their_subcommand_as_optional(capsys):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         assert "[COMMAND]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["check"], ["data", "check"]])
+def test_the_help_of_a_check_names_its_exit_codes(words, capsys):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Exit code: 0" in text
+    assert ", 1 " in text
 
 
 def test_the_help_of_train_lists_sources_and_settings(capsys):

@@ -79,7 +79,7 @@ def test_new_from_a_folder_fits_its_classes(tmp_path, capsys):
     assert main(["new", "--from", f"folder:{tmp_path / 'own'}", str(file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["project"], answer["backbone"]) == (str(file), "efficientnet_lite0")
-    assert "2 classes, 24 images" in answer["reason"]
+    assert "2 classes, 24 image files (not opened yet)" in answer["reason"]
     units = [node.params.get("units") for node in read_project(file).graph.nodes.values()]
     assert [each for each in units if each][-1] == 2
     assert _trainable(file)

@@ -239,6 +239,15 @@ def test_the_lines_that_are_lost_are_as_many_as_are_listed(tmp_path):
     assert len(data.bad_files) == COUNT // 3
 
 
+def test_the_part_that_each_word_of_a_split_column_means_is_named(tmp_path):
+    path = table(tmp_path, "path,label", ("cat", "dog"))
+    lines = path.read_text().splitlines()
+    parts = ["split", *("holdout" if number % 4 == 0 else "train" for number in range(COUNT))]
+    path.write_text("\n".join(",".join(pair) for pair in zip(lines, parts, strict=True)) + "\n")
+    sentences = " ".join(load(path).sentences)
+    assert "split (its words are parts: “holdout” is the test part)" in sentences
+
+
 def test_some_lost_lines_are_only_listed(tmp_path):
     names = [*(f"{number}.png" for number in range(COUNT)), "gone.png"]
     data = load(table(tmp_path, "path,label", ("cat", "dog"), ids=names))

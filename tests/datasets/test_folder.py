@@ -167,6 +167,16 @@ def test_listing_opens_no_image_named_as_one(tmp_path):
     assert len(load(tmp_path).train) == 7
 
 
+def test_hidden_images_are_counted_and_not_those_of_systems(tmp_path):
+    fill(tmp_path, {"a": 3, "b": 3})
+    for name in (".hidden.png", "._0.png", ".DS_Store", ".notes.txt"):
+        (tmp_path / "a" / name).write_text("no image")
+    (tmp_path / "b" / ".1.jpg").touch()
+    data = load(tmp_path)
+    assert len(data.train) == 6
+    assert data.notes == ("2 image files hidden by a dot before the name: not used.",)
+
+
 def test_empty_and_single_classes_are_noted(tmp_path):
     data = load(fill(tmp_path, {"a": 3, "b": 1, "empty": 0}))
     assert data.class_names == ("a", "b")

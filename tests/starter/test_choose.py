@@ -51,7 +51,7 @@ def test_photos_start_on_a_frozen_network_with_a_head_for_their_classes(tmp_path
     project = start.project
     assert start.is_pretrained
     assert project.title == "mushrooms"
-    assert start.reason == f"3 classes, 18 images: {project.summary}"
+    assert start.reason == f"3 classes, 18 image files (not opened yet): {project.summary}"
     assert "18" not in project.summary, "edits change the counts"
     last = project.graph.nodes[project.graph.order[-1]]
     assert last.params["units"] == 3
@@ -163,6 +163,6 @@ def test_a_folder_is_read_as_the_choice_says(tmp_path):
         path.rename(folder / f"{'day' if number % 3 else 'night'}_{number}.png")
     choice = folder_choice(folder, classes="names")
     start = start_for_folder(choice)
-    assert start.counts == "2 classes, 18 images"
+    assert start.counts == "2 classes, 18 image files (not opened yet)"
     assert start.project.dataset == choice
     assert start.project.graph.nodes[start.project.graph.order[-1]].params["units"] == 2

@@ -11,7 +11,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -135,18 +135,36 @@ class _Parser(argparse.ArgumentParser):
                 options.append(rest.pop(0))
         return options + others
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            if (expected := _NUMBERS.get(action.type)) is None:
+                raise
+            raise UsageError(
+                f"{_name(action)} cannot be “{arg_string}”.",
+                received=arg_string or '""',
+                expected=expected,
+            ) from None
+
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         is_text = action.type in {None, Path} and action.choices is None
         if is_text and not all(text.strip() for text in arg_strings):
-            name = "/".join(action.option_strings) or str(action.metavar or action.dest)
             raise UsageError(
-                f"{name} is empty.",
+                f"{_name(action)} is empty.",
                 received='""',
                 expected=(action.help or "a text") % {**vars(action), "prog": self.prog},
                 fix='In a script, a variable that is not set is empty, as in "$FILE". The current '
                 'folder is written ".".',
             )
         return super()._get_values(action, arg_strings)
+
+
+_NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}
+
+
+def _name(action: argparse.Action) -> str:
+    return "/".join(action.option_strings) or str(action.metavar or action.dest)
 
 
 def _parser(commands: dict[str, Any]) -> argparse.ArgumentParser:

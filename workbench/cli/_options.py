@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from workbench.errors import UsageError
+from workbench.core.param_text import read_value
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.errors import ParamError, UsageError
 
 RUN_WORDS = "number, title or name from `workbench runs`, or run folder"
 PROJECT_WORDS = "project file (.workbench)"
@@ -90,9 +94,24 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def whole_number(text: str) -> int:
-    """A number from 1; raises ArgumentTypeError, which argparse reports."""
+def whole_number(text: str, least: int = 1) -> int:
+    """A number from `least` on; raises UsageError."""
     with suppress(ValueError):
-        if (number := int(text)) >= 1:
+        if (number := int(text)) >= least:
             return number
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    raise UsageError(
+        "This number cannot be used.", received=text, expected=f"a whole number from {least}"
+    )
+
+
+def recipe_value(key: str) -> Callable[[str], Any]:
+    """Reads the value of a setting of the recipe; raises UsageError with its bounds."""
+    (param,) = (each for each in RECIPE_PARAMS if each.key == key)
+
+    def read(text: str) -> Any:
+        try:
+            return read_value(param, text)
+        except ParamError as error:
+            raise UsageError(**error.to_dict()) from error
+
+    return read

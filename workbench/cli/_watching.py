@@ -64,7 +64,7 @@ def watch_folder(arguments: argparse.Namespace, model: str, print_answer: Print)
                 table.add(row)
                 end_if_unread()
                 if not table.is_stdout:
-                    scores = row.scores[: max(0, arguments.top) or None]
+                    scores = row.scores[: arguments.top or None]
                     print_answer(msgspec.structs.replace(row, scores=scores))
     except KeyboardInterrupt:
         pass  # that is how it ends

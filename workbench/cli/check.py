@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.checkup.analysed import analysed
 from workbench.cli._analysis import problems_as_json
-from workbench.cli._options import add_json_option, add_project
+from workbench.cli._options import add_json_option, add_project, recipe_value
 from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.estimates.run_estimate import RunEstimate
@@ -29,7 +29,13 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
     add_project(parser)
-    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory estimate")
+    parser.epilog = "Exit code: 0 trainable, 1 errors that stop training, 3 unreadable project."
+    parser.add_argument(
+        "--batch",
+        type=recipe_value("batch_size"),
+        metavar="N",
+        help="batch size for the memory estimate",
+    )
     parser.add_argument(
         "--layers", action="store_true", help="list the layers of groups one by one"
     )

@@ -11,7 +11,13 @@ from pathlib import Path
 import msgspec
 
 from workbench.cli._classifier import open_classifier
-from workbench.cli._options import RUN_WORDS, add_force, add_json_option, refuse_existing
+from workbench.cli._options import (
+    RUN_WORDS,
+    add_force,
+    add_json_option,
+    refuse_existing,
+    whole_number,
+)
 from workbench.cli._output import end_if_unread, print_json, print_line, print_text, report
 from workbench.cli._service import Call, answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
@@ -58,7 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="image N of the model's test set, from 0; repeat for more",
     )
     parser.add_argument(
-        "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"
+        "--top",
+        type=partial(whole_number, least=0),
+        default=5,
+        metavar="K",
+        help="classes per image, 0 for all (default 5)",
     )
     _add_table_options(parser)
     add_watch_option(parser)
@@ -111,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
             sources=sources,
             table="" if table is None else str(table),
             starts_over=arguments.force,
-            top=max(0, arguments.top),
+            top=arguments.top,
             truth="" if arguments.truth is None else str(arguments.truth),
             has_class_folders=arguments.class_folders,
         )

@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
-        "check", help="counts, unreadable files, duplicates, leaks and more"
+        "check",
+        help="counts, unreadable files, duplicates, leaks and more",
+        epilog="Exit code: 0 no open findings but hints, 1 open findings, 3 unreadable data set.",
     )
     check.add_argument(
         "source", metavar="SOURCE", help=f"{source_words()}; or a project file, with its edits"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._options import add_json_option, add_project
+from workbench.cli._options import add_json_option, add_project, recipe_value
 from workbench.cli._output import print_json, print_line, print_text
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
-from workbench.errors import UsageError
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.protocol.preflight import (
     ESTIMATE_WORDS,
@@ -32,7 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"
     )
-    parser.add_argument("--batch", type=int, metavar="N", help="images per step over all cores")
+    parser.add_argument(
+        "--batch",
+        type=recipe_value("batch_size"),
+        metavar="N",
+        help="images per step over all cores",
+    )
     parser.add_argument(
         "--level", choices=LEVELS, default=LEVELS[-1], help="deepest level of the check"
     )
@@ -43,10 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report; 1 when it has problems."""
     chip_choice(arguments.tpu)
-    if arguments.batch is not None and arguments.batch < 1:
-        raise UsageError(
-            "The batch size must be at least 1.", where="--batch", received=str(arguments.batch)
-        )
     request = Preflight(
         id=1,
         project=project_text(read_project(arguments.project)),

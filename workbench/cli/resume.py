@@ -9,7 +9,7 @@ import argparse
 from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
-from workbench.cli._options import add_json_option, add_run
+from workbench.cli._options import add_json_option, add_run, recipe_value
 from workbench.cli._output import print_line
 from workbench.cli._typed_source import typed_target
 from workbench.cli.train import print_run
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--epochs",
-        type=int,
+        type=recipe_value("epochs"),
         metavar="N",
         help="train to N epochs in total, also a completed run",
     )

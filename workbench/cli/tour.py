@@ -10,6 +10,7 @@ from pathlib import Path
 
 from workbench.assets import sample_paths
 from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._options import recipe_value
 from workbench.cli._output import print_line, print_text
 from workbench.cli._service import ask
 from workbench.cli.train import print_run
@@ -28,7 +29,9 @@ _TEMPLATE = "fashion_convnet"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """An epoch count for the impatient."""
-    parser.add_argument("--epochs", type=int, metavar="N", help="epochs; default: the template's")
+    parser.add_argument(
+        "--epochs", type=recipe_value("epochs"), metavar="N", help="epochs; default: the template's"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from workbench.checkup.analysed import analysed
 from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
-from workbench.cli._options import add_json_option, add_project, add_run_option
+from workbench.cli._options import add_json_option, add_project, add_run_option, recipe_value
 from workbench.cli._output import end_if_unread, print_json, print_line
 from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
@@ -84,12 +84,21 @@ def add_data_and_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, its data, and the settings that have an option of their own."""
     add_project(parser)
     add_data_option(parser)
-    parser.add_argument("--epochs", type=int, metavar="N", help="epochs to train")
     parser.add_argument(
-        "--batch", type=int, metavar="N", dest="batch_size", help="images per step, over all cores"
+        "--epochs", type=recipe_value("epochs"), metavar="N", help="epochs to train"
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="seed of split, initial weights and order"
+        "--batch",
+        type=recipe_value("batch_size"),
+        metavar="N",
+        dest="batch_size",
+        help="images per step, over all cores",
+    )
+    parser.add_argument(
+        "--seed",
+        type=recipe_value("seed"),
+        metavar="N",
+        help="seed of split, initial weights and order",
     )
     parser.add_argument(
         "--precision",

@@ -83,6 +83,7 @@ class DataFacts:
         shape: Height, width and channels of its images; empty where they differ in size.
         short_side: Typical shorter side of an image, in pixels; None where it is not known.
         num_channels: 1 where all images are grayscale, else 3.
+        is_listed: No image was opened: some may be unreadable.
     """
 
     choice: Choice
@@ -91,6 +92,7 @@ class DataFacts:
     shape: Shape = ()
     short_side: float | None = None
     num_channels: int = 3
+    is_listed: bool = False
 
     @classmethod
     def of(cls, choice: Choice, found: DataDescription) -> DataFacts:
@@ -115,9 +117,13 @@ class DataFacts:
 
     @property
     def words(self) -> str:
-        """The counts: "5 classes, 3,610 images"."""
+        """The counts: "5 classes, 3,610 images", or "image files" where none was opened."""
         classes = plural(self.num_classes, "class", "classes")
-        return f"{classes}, {plural(self.num_images, 'image')}" if self.num_images else classes
+        if not self.num_images:
+            return classes
+        if self.is_listed:
+            return f"{classes}, {plural(self.num_images, 'image file')} (not opened yet)"
+        return f"{classes}, {plural(self.num_images, 'image')}"
 
 
 class Usual(Enum):
@@ -155,7 +161,7 @@ def folder_facts(choice: Choice) -> DataFacts:
     folder = Path(choice.params[FOLDER.source_param]).expanduser().absolute()
     choice = replace(choice, params={**choice.params, FOLDER.source_param: str(folder)})
     sizes = found.short_side, found.num_channels
-    return DataFacts(choice, len(found.pictures), found.total, (), *sizes)
+    return DataFacts(choice, len(found.pictures), found.total, (), *sizes, is_listed=True)
 
 
 def start_for_template_of(choice: Choice) -> Start | None:

@@ -31,6 +31,7 @@ class Branch:
         dangling: How many entries are links that lead nowhere, or no files at all.
         files: How many other files it holds, by ending.
         hidden: The hidden folders that hold images and are not made by programs, with how many.
+        num_hidden: Image files that are hidden by the dot that their name begins with.
         called: What stands for its name, where that is not the folder's own.
     """
 
@@ -42,6 +43,7 @@ class Branch:
     dangling: int = 0
     files: Mapping[str, int] = field(default_factory=dict)
     hidden: Mapping[str, int] = field(default_factory=dict)
+    num_hidden: int = 0
     called: str = ""
 
     @property
@@ -124,9 +126,21 @@ def _entries(folder: Path, *, is_followed: bool) -> tuple[Branch, list[Path]]:
         and (number := count_pictures(entry.path))
     }
     own = Branch(
-        folder, tuple(pictures), links=links, dangling=dangling, files=files, hidden=hidden
+        folder,
+        tuple(pictures),
+        links=links,
+        dangling=dangling,
+        files=files,
+        hidden=hidden,
+        num_hidden=sum(map(_is_hidden_picture, unseen)),
     )
     return own, inner
+
+
+def _is_hidden_picture(entry: os.DirEntry[str]) -> bool:
+    """Whether somebody may miss it: macOS writes "._1.jpg" beside each "1.jpg", with no image."""
+    is_own = entry.name.startswith(".") and not entry.name.startswith("._")
+    return is_own and entry.is_file() and is_picture(entry.path)
 
 
 def _leads_back(folder: Path, link: str) -> bool:
@@ -142,6 +156,8 @@ def other_notes(tree: Branch) -> list[str]:
         notes.append(f"{plural(links, 'inner folder')}: links, not used.")
     if dangling := sum(branch.dangling for branch in tree.all()):
         notes.append(f"{plural(dangling, 'link')} to nothing, or no file: not used.")
+    if unseen := sum(branch.num_hidden for branch in tree.all()):
+        notes.append(f"{plural(unseen, 'image file')} hidden by a dot before the name: not used.")
     hidden: Counter[str] = Counter()
     for branch in tree.all():
         hidden.update(branch.hidden)

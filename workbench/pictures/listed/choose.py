@@ -183,7 +183,7 @@ class Chooser:
 
     def _column_split(self, column: Column) -> Chosen:
         flag = flag_of(column)
-        evidence = f"it means {flag} by yes" if flag else "its words are parts"
+        evidence = f"it means {flag} by yes" if flag else column.part_words
         is_plain = not column.label_rank or any(each.label_rank == 0 for each in self.columns)
         doubt = "" if column.label_rank is None or (column.label_rank and is_plain) else _LABEL_NAME
         self._say(SPLIT, column.title, evidence, doubt, [_NO_SPLIT])

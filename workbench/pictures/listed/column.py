@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from workbench.core.class_names import folded
-from workbench.core.format import plain_name
+from workbench.core.format import list_text, plain_name
 from workbench.pictures.folders import ENDINGS
 from workbench.pictures.listed.names import (
     FLAGS,
@@ -127,6 +127,14 @@ class Column:
     def parts(self) -> set[str | None]:
         """The parts that its words name, None for another word."""
         return set(map(part_of_cell, self.values))
+
+    @property
+    def part_words(self) -> str:
+        """That its words are parts, and of which part each is that is not its name."""
+        parts = {value: part_of_cell(value) for value in self.values}
+        other = [(value, part) for value, part in parts.items() if part and folded(value) != part]
+        words = [f"“{plain_name(value)}” is the {part} part" for value, part in other]
+        return f"its words are parts: {list_text(words)}" if words else "its words are parts"
 
     @property
     def part(self) -> str:
