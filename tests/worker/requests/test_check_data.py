@@ -63,6 +63,7 @@ def test_very_many_findings_are_sent_in_parts_and_counted(service, tmp_path):
     for number in range(1300):
         (tmp_path / "data" / "cat" / f"broken{number}.jpg").write_bytes(b"%d" % number)
     findings, answers = check(service, project)
+    findings = [each for each in findings if each.rule == "unreadable"]
     assert len(findings) == 1000
     assert sum(isinstance(each, DataFindings) for each in answers) > 1
     assert [(c.total, c.listed) for c in answers[-1].counts if c.rule == "unreadable"] == [
@@ -76,12 +77,18 @@ def test_edits_do_not_hide_findings_but_classes_that_are_left_out_do(service, tm
     (tmp_path / "data" / "bird").mkdir()
     smooth_photo(9, SIZE).save(tmp_path / "data" / "bird" / "1.png")
     smooth_photo(10, SIZE).save(tmp_path / "data" / "bird" / "2.png")
-    (finding,), _ = check(service, project)
+
+    def check_files(project):
+        """Without that so few images leave a part without one of a class."""
+        findings, answers = check(service, project)
+        return [each for each in findings if each.rule != "absent_class"], answers
+
+    (finding,), _ = check_files(project)
     edits = DataEdits(left_out=frozenset({finding.images[0].content}))
-    again, _ = check(service, Project(dataset=project.dataset, edits=edits))
+    again, _ = check_files(Project(dataset=project.dataset, edits=edits))
     assert [each.key for each in again] == [finding.key]
     without = Project(dataset=project.dataset, edits=DataEdits(classes={"dog": ""}))
-    found, answers = check(service, without)
+    found, answers = check_files(without)
     assert (found, answers[-1].num_images) == ([], 6)
 
 
