@@ -30,7 +30,8 @@ from workbench.runs.export.classified_table import is_unfinished
 
 pytestmark = pytest.mark.worker
 
-NUM_IMAGES = 300
+NUM_IMAGES = 1_200
+"""So many that a worker is still at work when the first rows of it have come."""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,7 @@ def test_killed_twice_the_table_has_every_image_once(brightness, photos, tmp_pat
 
 def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path):
     """The proof `many_images` does it with 20,000."""
-    folder, number = tmp_path / "photos", NUM_IMAGES
+    folder, number = tmp_path / "photos", 300
     folder.mkdir()
     for name, value in (("dark", 10), ("bright", 250)):
         Image.new("L", (1_800, 1_800), value).save(tmp_path / f"{name}.png")
