@@ -91,6 +91,7 @@ class FittedArea(QScrollArea):
     def __init__(self, widget: QWidget) -> None:
         super().__init__()
         self._inside = widget
+        self.setFrameShape(self.Shape.NoFrame)
         self.setWidget(widget)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
