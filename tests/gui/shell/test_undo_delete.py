@@ -26,7 +26,11 @@ def test_deleted_runs_are_put_back(qtbot, window, home_trash, written):
 
 def trash_menu(window):
     """Run > Restore from trash, as it is once it was opened."""
-    menu = next(m for m in window.menus.by_title["Run"].findChildren(QMenu) if "trash" in m.title())
+    menu = next(
+        m
+        for m in window.menus.by_title["Run"].findChildren(QMenu)
+        if m.title() == "Restore from tr&ash"
+    )
     menu.aboutToShow.emit()
     return menu
 

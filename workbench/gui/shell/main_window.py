@@ -213,7 +213,7 @@ class MainWindow(QMainWindow):
         )
         theme, keep = self.context.theme, self.help.keep_theme
         library = self.context.library
-        add("Run", "Res&tore from trash", "find_rate", lambda m: fill_trash(m, library))
+        add("Run", "Restore from tr&ash", "find_rate", lambda m: fill_trash(m, library))
         add("View", "T&heme", "full_screen", lambda m: fill_themes(m, theme, keep))
 
     def _connect(self) -> None:
