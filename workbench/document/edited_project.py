@@ -251,9 +251,6 @@ class EditedProject(QObject):
         found: list[_Look] = []
         listed, lists = self._listed_facts, not (self._listed_facts or self._found_facts)
 
-        def look() -> None:
-            found.append(look_at(project, spec, listed, lists=lists))
-
         def done(_error: SaveError | None) -> None:
             now = self._state.dataset, self._state.edits.classes, backbone_keys(self.graph)
             known = self._absent, self._unfetched, self._listed_facts
@@ -261,7 +258,7 @@ class EditedProject(QObject):
                 self._absent, self._unfetched, self._listed_facts = found[0]
                 self._reanalyse()
 
-        self._looker.write(look, done)
+        self._looker.write(lambda: found.append(look_at(project, spec, listed, lists=lists)), done)
 
     # how it changes --------------------------------------------------------------------
 
