@@ -36,7 +36,7 @@ from workbench.runs.library.find import open_run
 from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
 from workbench.runs.library.summary import summarise
 from workbench.runs.library.trash import TrashedRun, restore_run, trash_run, trashed_runs
-from workbench.runs.log.history import UNSAVED, MetricHistory
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.scores import figure_words
 from workbench.runs.state.outcome import outcome_of, outcome_words
 from workbench.runs.state.outside import place_text
@@ -244,9 +244,8 @@ def _live(arguments: argparse.Namespace) -> tuple[RunFolder, MetricHistory]:
 
 
 def _refuse_saved(run: RunFolder, history: MetricHistory) -> None:
-    is_waiting = history.phase is not None and history.phase.phase == UNSAVED
     # Without any room the log does not say so either.
-    if not (is_waiting or outcome_of(run).is_unwritable):
+    if not (history.is_unsaved or outcome_of(run).is_unwritable):
         raise _nothing_to("save", run, "a run that waits for room for its weights")
 
 

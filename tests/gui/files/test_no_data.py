@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
 from tests.small_projects import project_to_download, project_without_folder, unbundled
 from workbench.backbones import weights_file
@@ -15,6 +15,7 @@ from workbench.datasets import all_datasets
 from workbench.downloads.download import keras_folder
 from workbench.gui.common.download_dialog import DownloadWeightsDialog
 from workbench.gui.data.source import DataSourcePanel
+from workbench.gui.kit import file_dialogs
 from workbench.pictures.png import write_png
 from workbench.templates import find_template, list_templates
 
@@ -42,7 +43,7 @@ def dialogs(monkeypatch):
         began.append(start)
         return began.answer
 
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose)
+    monkeypatch.setattr(file_dialogs, "choose_folder", choose)
     return began
 
 

@@ -126,6 +126,7 @@ def test_weights_without_room_offer_another_folder(qtbot, view, written, open_li
     log(PhaseChanged(phase=UNSAVED, text=words))
     qtbot.waitUntil(view.trouble.isVisible)
     assert view.trouble.words.text() == words
+    assert view.header.headline.text() == "Weights held in memory, not saved"
     view.trouble.save_again.click()
     assert requested(qtbot, run)[0] == "again"
     place = run.path.parent
@@ -139,6 +140,14 @@ def test_weights_without_room_offer_another_folder(qtbot, view, written, open_li
     assert view.trouble.save_elsewhere.isVisible()
     log(PhaseChanged(phase="testing", text=TESTING, fraction=0.0, can_skip=True))
     qtbot.waitUntil(view.trouble.isHidden)
+
+
+def test_the_list_does_not_call_weights_without_room_saved(context, written, open_library):
+    run = written("full", epochs=1).begin().train(1)
+    run._writer.write(PhaseChanged(phase=UNSAVED, text="Weights held in memory"))
+    open_library()
+    words = state_words(context.library.summary(run.path))
+    assert words == "Weights held in memory, not saved"
 
 
 def test_a_crash_has_one_resume_and_says_from_where(qtbot):

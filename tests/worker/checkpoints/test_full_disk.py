@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.small_disk import filled, small_disk
 from tests.small_projects import network_on
 from tests.worker.conftest import Trainer
 from workbench.backbones import all_backbones, checked_file
@@ -41,33 +42,19 @@ pytestmark = [
 
 
 @pytest.fixture
-def small_disk(tmp_path):
+def disk_of(tmp_path):
     """Makes a folder on a disk of its own, of so many megabytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
+    with contextlib.ExitStack() as mounted:
 
-    def make(megabytes):
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)]
-        if subprocess.run(mount, check=False, capture_output=True).returncode:
-            pytest.skip("no small disk can be mounted here")
-        return disk
+        def make(megabytes):
+            disk = tmp_path / "disk"
+            try:
+                mounted.enter_context(small_disk(disk, megabytes=megabytes))
+            except subprocess.CalledProcessError:
+                pytest.skip("no small disk can be mounted here")
+            return disk
 
-    yield make
-    subprocess.run(["umount", "--lazy", str(disk)], check=False, capture_output=True)
-
-
-@contextlib.contextmanager
-def filled(disk, *, but=0):
-    """The disk is full, but for so many bytes."""
-    ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(bytes(4096))
-    os.truncate(ballast, max(ballast.stat().st_size - but, 0))
-    try:
-        yield
-    finally:
-        ballast.unlink()
+        yield make
 
 
 @pytest.fixture
@@ -112,10 +99,10 @@ def head_project(folder):
 
 @pytest.mark.parametrize("is_full", [False, True])
 def test_the_end_of_a_head_needs_no_second_copy_of_the_frozen_weights(
-    start, small_disk, tmp_path, is_full
+    start, disk_of, tmp_path, is_full
 ):
     """The old weights give way, as the checkpoint of the end can make the new ones again."""
-    disk = small_disk(20)
+    disk = disk_of(20)
     training = start(head_project(tmp_path), disk / "run")
     training.wait_for(EpochFinished, count=3)
     training.wait_for(CheckpointKept)
@@ -134,8 +121,8 @@ def test_the_end_of_a_head_needs_no_second_copy_of_the_frozen_weights(
 WIDE = [("flatten", {}), ("dense", {"units": 2_000})]
 
 
-def test_a_signal_ends_the_wait_for_room(start, small_disk, small_project):
-    disk = small_disk(16)
+def test_a_signal_ends_the_wait_for_room(start, disk_of, small_project):
+    disk = disk_of(16)
     with filled(disk, but=300_000):
         training = start(small_project(*WIDE, epochs=3), disk / "run")
         wait_until_unsaved(training)
@@ -146,9 +133,9 @@ def test_a_signal_ends_the_wait_for_room(start, small_disk, small_project):
 
 
 def test_weights_without_room_are_held_until_they_are_saved_elsewhere(
-    start, small_disk, small_project, tmp_path
+    start, disk_of, small_project, tmp_path
 ):
-    disk = small_disk(16)
+    disk = disk_of(16)
     with filled(disk, but=300_000):
         training = start(small_project(*WIDE, epochs=3), disk / "run")
         wait_until_unsaved(training)
@@ -177,11 +164,9 @@ def test_weights_without_room_are_held_until_they_are_saved_elsewhere(
     assert load_onnx_runner(place).outputs(images)[0].shape == (2, 3)
 
 
-def test_a_log_without_room_hides_no_weights_that_are_held(
-    start, small_disk, small_project, tmp_path
-):
+def test_a_log_without_room_hides_no_weights_that_are_held(start, disk_of, small_project, tmp_path):
     """So many epochs follow on the full disk that the log does not come to say so."""
-    disk, place = small_disk(16), tmp_path / "saved"
+    disk, place = disk_of(16), tmp_path / "saved"
     with filled(disk, but=300_000):
         training = start(small_project(*WIDE, epochs=300), disk / "run")
         training.wait_for(EpochFinished)
@@ -199,8 +184,8 @@ def test_a_log_without_room_hides_no_weights_that_are_held(
     assert read_arrays(copy.weights_path, checksum=copy.model_card().checksum)
 
 
-def test_weights_without_room_are_saved_once_there_is_some(start, small_disk, small_project):
-    disk = small_disk(16)
+def test_weights_without_room_are_saved_once_there_is_some(start, disk_of, small_project):
+    disk = disk_of(16)
     with filled(disk, but=300_000):
         training = start(small_project(*WIDE, epochs=3), disk / "run")
         wait_until_unsaved(training)

@@ -15,6 +15,7 @@ from workbench.runs.naming import SEPARATOR
 from workbench.runs.state.outcome import RunOutcome, outcome_words
 
 _SINGLE = str.maketrans("“”", "‘’")
+_UNSAVED = "Weights held in memory, not saved"
 
 
 def state_words(summary: RunSummary) -> str:
@@ -77,6 +78,8 @@ def _live_words(summary: RunSummary) -> str:
     has_begun = summary.epochs_done > 0 or summary.seconds > 0
     if summary.epochs == 0 or not has_begun:
         return f"Starting on {summary.on}" if summary.on else "Starting"
+    if summary.is_unsaved:
+        return f"{_UNSAVED} on {summary.on}" if summary.on else _UNSAVED
     if summary.after or summary.epochs_done >= summary.epochs:
         words = f"Weights saved · {summary.after or 'calibration and test'}"
         return f"{words} on {summary.on}" if summary.on else words
@@ -121,6 +124,8 @@ def _phase_words(history: MetricHistory) -> str:
     started, phase = history.started, history.phase
     if started is not None and history.last_batch is not None and _is_training(history):
         return f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}"
+    if history.is_unsaved:
+        return _UNSAVED  # the banner says why
     if phase is not None and phase.text:
         return phase.text[:1].upper() + phase.text[1:]
     return "Starting the training process"

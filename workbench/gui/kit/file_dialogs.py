@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFileDialog,
+    QLineEdit,
     QListView,
     QMessageBox,
     QTreeView,
@@ -97,9 +98,17 @@ def ask_files(parent: QWidget, title: str, filters: str, *, kind: str) -> list[s
 
 def ask_folder(parent: QWidget, title: str, *, kind: str, start: str = "") -> str:
     """Asks for a folder, from `start` where that is known; "" when canceled."""
-    path = QFileDialog.getExistingDirectory(parent, title, start or start_folder(parent, kind))
+    path = choose_folder(parent, title, start or start_folder(parent, kind))
     keep_folder(parent, kind, path)
     return path
+
+
+def choose_folder(parent: QWidget, title: str, start: str) -> str:
+    """A folder by the dialog of the system, or by Qt's where it has none; "" when canceled."""
+    dialog = QFileDialog(parent, title, start)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    return next(iter(_chosen(dialog)), "")
 
 
 def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
@@ -111,10 +120,22 @@ def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
     dialog.setOptions(QFileDialog.Option.DontUseNativeDialog | QFileDialog.Option.ShowDirsOnly)
     for view in (*dialog.findChildren(QListView, "listView"), *dialog.findChildren(QTreeView)):
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-    chosen = sorted(dialog.selectedFiles()) if dialog.exec() else []
-    dialog.deleteLater()
+    chosen = sorted(_chosen(dialog))
     keep_folder(parent, kind, chosen[0] if chosen else "")
     return chosen
+
+
+def _chosen(dialog: QFileDialog) -> list[str]:
+    """The folders that were chosen; none when canceled. Where one was typed it is that one: Qt's
+    dialog adds each folder to its selection whose path was typed on the way.
+    """
+    is_accepted = dialog.exec()
+    dialog.deleteLater()
+    if not is_accepted:
+        return []
+    line = dialog.findChild(QLineEdit)  # None in the dialog of a system
+    typed = dialog.directory().absoluteFilePath(line.text()) if line and line.text() else ""
+    return [typed] if typed and Path(typed).is_dir() else dialog.selectedFiles()
 
 
 def open_folder(parent: QWidget, folder: Path, words: str) -> None:

@@ -68,6 +68,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
         after: What goes on behind its last step, in words, while that is known; "" otherwise.
+        is_unsaved: It holds its weights in memory: there is no room for them.
         epochs_done, epochs: Finished and planned.
         is_within: It ended within an epoch, some steps of which are done.
         best_val_accuracy: Of the best epoch, 0..1 where known.
@@ -108,6 +109,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str = ""
     created: float
     after: str = ""
+    is_unsaved: bool = False
     epochs_done: int = 0
     epochs: int = 0
     is_within: bool = False
@@ -225,6 +227,7 @@ def _of_epochs(history: MetricHistory, keep: str) -> dict[str, Any]:
     last = history.epochs[-1] if history.epochs else None
     return {
         "after": phase[:1].lower() + phase[1:],
+        "is_unsaved": history.is_unsaved,
         "epochs_done": finished.epochs_done if finished else last.epoch if last else 0,
         "is_within": finished is not None and finished.ended_within,
         "best_val_accuracy": best.val_accuracy if best else None,

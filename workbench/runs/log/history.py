@@ -351,6 +351,11 @@ class MetricHistory:
         return self.finished is None and phase in AFTER_TRAINING
 
     @property
+    def is_unsaved(self) -> bool:
+        """Whether the last step is done, and there is no room for the weights."""
+        return self.finished is None and self.phase is not None and self.phase.phase == UNSAVED
+
+    @property
     def phase_progress(self) -> PhaseProgress | None:
         """How far what goes on beside the epochs is; None in an epoch, and where it is unknown."""
         phase = self.phase
@@ -398,7 +403,7 @@ class MetricHistory:
         if self.finished is not None:
             return TimeLeft(0.0)
         is_preparing = self.phase is not None and self.phase.phase in _PREPARING
-        is_through = self.is_after_training or (self.phase and self.phase.phase == UNSAVED)
+        is_through = self.is_after_training or self.is_unsaved
         if self.is_resuming or is_preparing or is_through:
             return None  # a countdown would go on while no step is made
         begin, _ = phase_steps(step, total, self.started, self.steps_per_epoch)

@@ -62,8 +62,8 @@ def path_chosen(monkeypatch):
             place, "ask_choice", lambda *words, **_: (asked.append(words[-1]), answer)[1]
         )
         monkeypatch.setattr(
-            QFileDialog,
-            "getExistingDirectory",
+            place,
+            "choose_folder",
             lambda *words: (asked.append(words[1:]), str(path))[1],
         )
         monkeypatch.setattr(

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.core.specs import ExportSpec
 from workbench.exports import is_export_folder
-from workbench.gui.kit.file_dialogs import keep_folder, start_folder
+from workbench.gui.kit.file_dialogs import choose_folder, keep_folder, start_folder
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.messages import ask_choice
@@ -86,7 +86,7 @@ def ask_new_folder(parent: QWidget, name: str) -> str:
         The path of the folder to write; "" when canceled.
     """
     start = start_folder(parent, _KIND)
-    chosen = QFileDialog.getExistingDirectory(parent, f"Choose where to write “{name}”", start)
+    chosen = choose_folder(parent, f"Choose where to write “{name}”", start)
     if not chosen:
         return ""
     target = Path(chosen)
