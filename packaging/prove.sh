@@ -15,7 +15,7 @@ if [ $# -eq 0 ]; then
 fi
 name=$1; shift
 # shellcheck disable=SC2046 # package names have no spaces
-case "$name" in export_*) install_missing $(missing_programs node nodejs npm npm); make_node_packages ;; esac
+case "$name" in export_* | telemetry) install_missing $(missing_programs node nodejs npm npm); make_node_packages ;; esac
 # shellcheck disable=SC2046 # as above
 case "$name $*" in remote*|several_machines*--ssh*) install_missing $(missing_programs ssh openssh-client sshd openssh-server ip iproute2) ;; esac
 exec "$venv/bin/python" -m "tests.proofs.$name" "$@"
