@@ -233,15 +233,16 @@ def test_a_program_that_is_no_worker_is_reported(qtbot):
 
 
 def test_the_last_log_lines_show_why_it_died(qtbot):
-    program = "import sys; print('out of paper', file=sys.stderr); sys.exit(3)"
+    noise = "W0000 00:00:1764291723.123 1 computation_placer.cc:177] computation placer already"
+    program = f"import sys; print('{noise}\\nout of paper', file=sys.stderr); sys.exit(3)"
     service = ServiceProcess(command=[sys.executable, "-c", program])
     lines, answers = [], Answers()
     service.log_line.connect(lines.append)
     service.send(WarmUp(id=0, model="x"), answers.append)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     assert "exit code 3" in answers.last.error.what
-    assert "out of paper" in answers.last.error.received
-    assert lines == ["out of paper"]
+    assert answers.last.error.received == "out of paper"
+    assert lines == [noise, "out of paper"]
     service.end()
 
 
