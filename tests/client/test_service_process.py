@@ -12,9 +12,11 @@ from PIL import Image
 from PySide6.QtCore import QProcess
 
 from workbench.client.service_process import ServiceProcess
+from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.classify import WarmUp
 from workbench.protocol.describe_data import DataDescription, DescribeData
-from workbench.protocol.messages import Done, Failed, Progress
+from workbench.protocol.messages import Done, Failed, Hello, Progress
+from workbench.protocol.wire import encode_answer
 
 pytestmark = pytest.mark.worker
 
@@ -86,32 +88,51 @@ def test_an_error_comes_back_in_words_and_the_worker_goes_on(qtbot, service, tmp
     assert isinstance(good.last, DataDescription)
 
 
+def hello_line() -> str:
+    return encode_answer(Hello(protocol=PROTOCOL_VERSION, versions={}, pid=1)).decode()
+
+
 def process_id(service):
     return service.findChild(QProcess).processId()
 
 
-def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
+def test_a_worker_killed_in_the_middle_fails_that_request_and_the_next_one_does_the_others(
     qtbot, service, pictures
 ):
     ready = Answers()
     service.send(describe(pictures), ready.append)
     qtbot.waitUntil(lambda: ready.is_over, timeout=WAIT_MS)
-    waiting = [Answers(), Answers()]
+    waiting = [Answers(), Answers(), Answers()]
     deaths = []
     service.died.connect(deaths.append)
     os.kill(process_id(service), signal.SIGSTOP)  # it stops in the middle of them
-    for answers in waiting:
-        service.send(describe(pictures), answers.append)
+    sent = [service.send(describe(pictures), answers.append) for answers in waiting]
+    service.cancel(sent[1])
     os.kill(process_id(service), signal.SIGKILL)
     qtbot.waitUntil(lambda: all(answers.is_over for answers in waiting), timeout=WAIT_MS)
-    for answers in waiting:
+    under_way, canceled, behind = waiting
+    for answers in (under_way, canceled):
         assert isinstance(answers.last, Failed)
         assert "killed (signal 9)" in answers.last.error.what
+    assert isinstance(behind.last, DataDescription)
     assert len(deaths) == 1
     again = Answers()
     service.send(describe(pictures), again.append)
     qtbot.waitUntil(lambda: again.is_over, timeout=WAIT_MS)
     assert isinstance(again.last, DataDescription)
+
+
+def test_requests_that_end_every_worker_come_to_an_end(qtbot):
+    program = f"import sys; print({hello_line()!r}, flush=True); input(); sys.exit(3)"
+    service = ServiceProcess(command=[sys.executable, "-c", program])
+    waiting, deaths = [Answers(), Answers()], []
+    service.died.connect(deaths.append)
+    for answers in waiting:
+        service.send(WarmUp(id=0, model="x"), answers.append)
+    qtbot.waitUntil(lambda: all(answers.is_over for answers in waiting), timeout=WAIT_MS)
+    assert [len(answers) for answers in waiting] == [1, 1]
+    assert len(deaths) == 2
+    service.end()
 
 
 def test_a_worker_killed_while_it_reads_pictures_is_reported_with_its_last_words(
@@ -212,15 +233,16 @@ def test_a_program_that_is_no_worker_is_reported(qtbot):
 
 
 def test_the_last_log_lines_show_why_it_died(qtbot):
-    program = "import sys; print('out of paper', file=sys.stderr); sys.exit(3)"
+    noise = "W0000 00:00:1764291723.123 1 computation_placer.cc:177] computation placer already"
+    program = f"import sys; print('{noise}\\nout of paper', file=sys.stderr); sys.exit(3)"
     service = ServiceProcess(command=[sys.executable, "-c", program])
     lines, answers = [], Answers()
     service.log_line.connect(lines.append)
     service.send(WarmUp(id=0, model="x"), answers.append)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
     assert "exit code 3" in answers.last.error.what
-    assert "out of paper" in answers.last.error.received
-    assert lines == ["out of paper"]
+    assert answers.last.error.received == "out of paper"
+    assert lines == [noise, "out of paper"]
     service.end()
 
 

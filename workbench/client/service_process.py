@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import msgspec
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
@@ -26,10 +27,11 @@ _LAST_LINES = 12
 
 @dataclass(frozen=True)
 class _Asked:
-    """A request that has no final answer yet."""
+    """A request that has no final answer yet; nobody waits for that of one that is canceled."""
 
     line: bytes
     on_answer: OnAnswer
+    is_canceled: bool = False
 
 
 class ServiceProcess(QObject):
@@ -37,7 +39,9 @@ class ServiceProcess(QObject):
 
     The worker starts with `start` or the first request, and again with the next request
     after it has died. Whatever happens, each request ends in one final answer: its own,
-    or Failed with the reason in words. `state` are the words of the last `state_changed`.
+    or Failed with the reason in words. A worker that dies at work fails the request under way
+    alone: those that waited behind it go to the next worker. `state` are the words of the last
+    `state_changed`.
 
     Signals:
         state_changed: What the worker is doing, in words.
@@ -110,6 +114,7 @@ class ServiceProcess(QObject):
         if request_id not in self._asked:
             return
         if self._is_ready:
+            self._asked[request_id] = replace(self._asked[request_id], is_canceled=True)
             cancel_id = self._next_id
             self._next_id += 1
             self._write(encode_request(Cancel(id=cancel_id, target=request_id)))
@@ -190,7 +195,8 @@ class ServiceProcess(QObject):
         self._on_log()
         crashed = status == QProcess.ExitStatus.CrashExit
         code = -exit_code if crashed else exit_code
-        self._die(death_error(code, "\n".join(without_noise(self._last_lines))))
+        error = death_error(code, "\n".join(without_noise(self._last_lines)))
+        self._die(error, at_work=self._is_ready)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart and self._process is not None:
@@ -211,7 +217,8 @@ class ServiceProcess(QObject):
             self._die(error)
             process.kill()
 
-    def _die(self, error: WorkbenchError) -> None:
+    def _die(self, error: WorkbenchError, *, at_work: bool = False) -> None:
+        """Fails what is open; of a worker that was at work, only what it had begun."""
         process = self._process
         if process is None:
             return
@@ -221,8 +228,10 @@ class ServiceProcess(QObject):
         else:
             self._let_end(process)
         self._set_state(error.what)
-        self._fail_all(error)
+        self._fail_all(error, self._not_begun() if at_work else ())
         self.died.emit(str(error))
+        if self._asked:
+            self.start()
 
     def _detach(self) -> QProcess | None:
         """Lets go of the running worker."""
@@ -251,9 +260,17 @@ class ServiceProcess(QObject):
         self._process = None
         self._is_ready = False
 
-    def _fail_all(self, error: WorkbenchError) -> None:
+    def _not_begun(self) -> tuple[int, ...]:
+        """Requests behind the oldest one, which is the one that the worker does. So each death
+        fails one at least: requests that end every worker come to an end, too.
+        """
+        behind = islice(self._asked.items(), 1, None)
+        return tuple(number for number, asked in behind if not asked.is_canceled)
+
+    def _fail_all(self, error: WorkbenchError, but: Collection[int] = ()) -> None:
         # A callback may send a request at once: only what is unfinished now ends here.
-        unfinished, self._asked = self._asked, {}
+        unfinished = {key: each for key, each in self._asked.items() if key not in but}
+        self._asked = {key: self._asked[key] for key in but}
         for request_id, asked in unfinished.items():
             asked.on_answer(Failed(id=request_id, error=error_parts(error)))
 

@@ -19,6 +19,7 @@ class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augme
         variants: How many augmented images of each.
         step: The training step that the first variant is of; the others are of those after it.
         seed: Of the random numbers; None: the recipe's.
+        bad_files: Files that are known to be unreadable: they are not trained on.
     """
 
     project: str
@@ -28,6 +29,7 @@ class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augme
     variants: int = 5
     step: int = 0
     seed: int | None = None
+    bad_files: list[str] = []
 
 
 class AugmentedImage(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,7 +54,7 @@ class DataCheckReport(Answer, frozen=True, kw_only=True, tag="data_check_report"
 
     Attributes:
         counts: Of each rule that found something.
-        num_images: How many images were checked.
+        num_images: How many images were checked, without those that cannot be read.
         seconds: How long it took.
         has_checked_labels: Whether label errors were looked for.
         notes: Sentences about what could not be checked.

@@ -91,6 +91,7 @@ def compare_edits(
 ) -> ComparedEdits:
     """Compares what the projects of two runs have changed about the data."""
     keys = {key: _differing(getattr(left, key), getattr(right, key)) for key in _TITLES}
+    keys["labels"] -= keys["once"]  # the label of a copy comes with its choice
     return ComparedEdits(keys, tuple(_rows(keys, left, right)), tests)
 
 
@@ -120,7 +121,8 @@ def _rows(keys: Mapping[str, frozenset[str]], left: DataEdits, right: DataEdits)
     for key, title in _TITLES.items():
         if not keys[key]:
             continue
-        numbers = [count(len(getattr(each, key))) for each in (left, right)]
+        chosen = keys["once"] if key == "labels" else frozenset()
+        numbers = [count(len({*getattr(each, key)} - chosen)) for each in (left, right)]
         if numbers[0] == numbers[1]:  # as many, but others
             marks = [_checksum(each, key) for each in (left, right)]
             numbers = [f"{n}, checksum {mark}" for n, mark in zip(numbers, marks, strict=True)]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.gui.design.test_menus import center, choose, right_click, words
 from tests.looks import flaws_of
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
@@ -235,6 +236,28 @@ def test_a_chain_that_fits_the_images_is_suggested(opened, qtbot, folder, channe
     document.undo_stack.undo()
     assert not document.augmentation
     assert not dialog.reason.text()
+
+
+def test_a_suggestion_that_is_asked_for_at_once_follows_the_counting(opened, qtbot, folder):
+    dialog = opened(project(folder, []))
+    document = dialog.parent().context.document
+    assert dialog.previewer.num_train is None
+    qtbot.mouseClick(dialog.suggest, LEFT)
+    assert "the suggestion follows" in dialog.reason.text()
+    qtbot.waitUntil(lambda: bool(document.augmentation), timeout=WAIT_MS)
+    assert f"{dialog.previewer.num_train} training images" in dialog.reason.text()
+
+
+def test_the_suggestion_counts_the_images_that_the_data_view_counts(opened, qtbot, folder):
+    dialog = opened(project(folder, []))
+    document = dialog.parent().context.document
+    first_rows(dialog, qtbot)
+    before = dialog.previewer.num_train
+    unreadable = tuple(str(file) for file in (folder / "ash").iterdir())
+    document.set_dataset_facts(DatasetFacts(None, 2, "Folder", unreadable=unreadable))
+    qtbot.waitUntil(lambda: dialog.previewer.num_train == before // 2, timeout=WAIT_MS)
+    qtbot.mouseClick(dialog.suggest, LEFT)
+    assert f" {before // 2} training images" in f" {dialog.reason.text()}"
 
 
 def test_what_copies_cost_with_frozen_layers_is_said(opened, context, folder):

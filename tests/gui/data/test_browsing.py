@@ -174,6 +174,9 @@ def test_an_unreadable_file_is_marked_and_the_others_are_there(view, folder, qtb
     picture = lambda: browser.thumbnails.known_pixmap(place)  # noqa: E731
     qtbot.waitUntil(lambda: picture() is not None, timeout=WAIT_MS)
     assert picture().isNull()
+    view.state.rescan()
+    words = "40 images of 120, 1 of them unreadable."
+    qtbot.waitUntil(lambda: browser.status.text().startswith(words), timeout=WAIT_MS)
     for row, can_be_relabeled in ((0, True), (1, False)):
         browser.grid.setCurrentIndex(browser.rows.index(row, 0))
         relabel = next(each for each in browser.menu(row).actions() if each.menu() is not None)

@@ -538,10 +538,13 @@ def test_label_errors_are_grouped_and_show_the_most_similar_images(
     assert panel.detail.nearest.isVisible()
     assert "image" in panel.detail.nearest.accessibleName().lower()
     assert panel.detail.buttons[0].text() == "Relabel as “R && D”", "no mnemonic"
+    document = window.context.document
+    press(panel, qtbot, "Relabel as “R && D”")
+    assert document.undo_stack.undoText().startswith("Relabel as “R && D”: "), "nor in the menu"
+    document.undo_stack.undo()
     (relabel,) = (each for each in heading_buttons(panel).values() if "(2)" in each.text())
     assert relabel.text() == "Relabel as “R && D” (2)"
     click(qtbot, relabel)
-    document = window.context.document
     assert set(document.project.edits.labels.values()) == {"R & D"}
     assert titles(panel) == ["Suspicious labels: “dog” → “cat”", "“dog”, or “cat”?"]
     press(panel, qtbot, "Relabel as “cat”")

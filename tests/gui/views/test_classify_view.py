@@ -458,7 +458,9 @@ def test_classes_that_are_all_shown_have_no_scroll_bar(qtbot, ready, service, nu
     with qtbot.waitSignal(ready.state.predicted):
         answer(replace(cat("/x/first.png"), scores=scores, blind=blind))
         answer(Done(id=1))
-    classes = ready.panels["classify_result"].classes
+    card = ready.panels["classify_result"]
+    classes = card.classes
+    assert (card.message.text(), card.message.isVisible()) == (blind, True)
     qtbot.wait(50)
     has_bar = classes.verticalScrollBar().isVisible()
     assert has_bar is (classes.viewport().height() < num_classes * ROW_PX)

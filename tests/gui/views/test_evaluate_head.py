@@ -29,6 +29,8 @@ def test_buttons_keep_their_places_whatever_the_model_and_the_state(
     head.resize(width, 700)
     qtbot.waitUntil(lambda: head.top.width() == width - 36)
     before = places_of(head)
+    box, name = head.chooser.box, "12 · lr 0.001 · batch 64 · today 14:27 · test 79.4%"
+    assert width < 1200 or box.fontMetrics().horizontalAdvance(name) < box.width() - 40
     assert all(end < start for (_, end), (start, _) in pairwise(before))
     long = model("learning_rate_0.001_cosine_augmented_batch_512_second_repeat")
     context.library.refresh()

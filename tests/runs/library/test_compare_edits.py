@@ -59,6 +59,15 @@ def test_each_kind_of_edit_has_its_words(edits, words):
     assert [row.difference for row in found.rows] == [words]
 
 
+def test_the_label_of_a_copy_that_was_chosen_is_no_second_edit():
+    chosen = DataEdits(labels={A: "cat", B: "dog"}, once=frozenset({A}))
+    found = compare_edits(DataEdits(), chosen)
+    assert found.words == "Data edits: 1 label differs, 1 image with one copy used"
+    assert [(row.left, row.right) for row in found.rows] == [("0", "1"), ("0", "1")]
+    other = replace(chosen, labels={A: "bird", B: "dog"})
+    assert compare_edits(chosen, other).words == "Data edits: 1 label differs"
+
+
 def test_what_the_images_of_one_test_prove():
     plain, tested = DataEdits(), {A}.__contains__
     assert proven_by_edits(plain, DataEdits(labels={A: "x"}), tested) == ComparedTests(True, None)

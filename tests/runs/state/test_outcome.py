@@ -99,8 +99,12 @@ def test_killed_with_much_memory_is_probably_out_of_memory(run):
 
 def test_killed_with_little_memory_is_not_called_out_of_memory(run):
     beat(ended(run), 600_000_000)
+    run.log_path.write_text(
+        "E0000 00:00:1764291723.123 1234 cuda_dnn.cc:8579] Unable to register cuDNN factory\n"
+    )
     outcome = outcome_of(run)
     assert outcome.kind == "died"
+    assert outcome.log_tail == (), "what is printed at each start is no reason"
     assert "0.6 GB" in outcome.sentence()
     assert "out of memory" not in outcome.sentence()
 

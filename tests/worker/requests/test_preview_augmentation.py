@@ -173,6 +173,16 @@ def test_other_images_are_of_the_training_part(service, folder):
     assert 4 < len(shown) <= picks[0].num_train
 
 
+def test_files_that_are_known_to_be_unreadable_are_not_counted(service, folder):
+    """As by the split that the Data view shows."""
+    some = project(folder)
+    before = preview(service, some, count=2, variants=1)
+    bad = [image.file for image in before.images]
+    after = preview(service, some, count=16, variants=1, bad_files=bad)
+    assert after.num_train == before.num_train - 2
+    assert not {*bad} & {image.file for image in after.images}
+
+
 def test_the_rest_of_the_network_may_be_unfinished(service, folder):
     some = project(folder)
     start = Graph.of([Node("n0", "input", "input", {"shape": SHAPE})])

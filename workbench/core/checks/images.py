@@ -37,6 +37,7 @@ class DatasetFacts:
         num_train, num_test: Its images; 0 while that is not known.
         typical: (height, width, channels) typical of images that differ in size, None while it is
             not known.
+        unreadable: Files among its images that cannot be read, as far as that is known.
     """
 
     shape: Shape | None
@@ -45,6 +46,7 @@ class DatasetFacts:
     num_train: int = 0
     num_test: int = 0
     typical: Shape | None = None
+    unreadable: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, spec: DatasetSpec | None, edits: Mapping[str, str]) -> Self | None:

@@ -71,7 +71,8 @@ class Previewer(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self._ask)
-        for changed in (self._document.edited, self._document.project_replaced):
+        document = self._document
+        for changed in (document.edited, document.project_replaced, document.analysis_changed):
             changed.connect(self.refresh)
 
     @property
@@ -91,8 +92,7 @@ class Previewer(QObject):
             return
         self._call_off()
         self._asked = wanted
-        project = self._document.project
-        source = (project.dataset, project.edits, project.recipe.split_values())
+        source = self._images()
         if source != self._source:
             self._source, self.num_train, self._may_download = source, None, False
         if words := self._reason():
@@ -130,8 +130,17 @@ class Previewer(QObject):
         head = [(graph.nodes[key].kind, dict(graph.nodes[key].params)) for key in chain]
         recipe = project.recipe
         mixed = recipe.random_erasing, recipe.mixing, recipe.mixing_alpha, recipe.seed
-        source = project.dataset, project.edits, recipe.split_values()
-        return head, mixed, source, self._pick, self._step
+        return head, mixed, self._images(), self._pick, self._step
+
+    def _images(self) -> tuple[object, ...]:
+        """What decides which images are trained on."""
+        project = self._document.project
+        return project.dataset, project.edits, project.recipe.split_values(), self._unreadable
+
+    @property
+    def _unreadable(self) -> tuple[str, ...]:
+        facts = self._document.dataset_facts
+        return facts.unreadable if facts is not None else ()
 
     def _reason(self) -> str:
         """Why there is no preview, in words; "" where there can be one."""
@@ -159,6 +168,7 @@ class Previewer(QObject):
             variants=VARIANTS,
             pick=self._pick,
             step=self._step,
+            bad_files=list(self._unreadable),
         )
         self._question.ask(
             request,

@@ -262,6 +262,7 @@ class DataState(QObject):
                 num_train=description.num_train,
                 num_test=description.num_test,
                 typical=(*size, description.num_channels) if size else None,
+                unreadable=tuple(path for path, _ in description.bad_files),
             )
         )
 

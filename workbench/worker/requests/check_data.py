@@ -77,7 +77,7 @@ def check_data(job: Job, request: CheckData) -> AnyAnswer:
     return DataCheckReport(
         id=job.id,
         counts=counts,
-        num_images=len(survey),
+        num_images=len(survey.readable),
         seconds=time.monotonic() - began,
         has_checked_labels=survey.features is not None,
         notes=notes,

@@ -181,7 +181,7 @@ def _shown(pipeline: Sequence[Any], shape: Shape, batches: Iterator[Any]) -> Ite
 def _chosen(job: Job, project: Project, request: PreviewAugmentation, shape: Shape) -> _Chosen:
     dataset, recipe = project.dataset, project.recipe
     which = request.indices or (request.count, request.pick)
-    key = repr((dataset, project.edits, recipe.split_values(), shape, which))
+    key = repr((dataset, project.edits, recipe.split_values(), shape, which, request.bad_files))
     found = _KEPT.pop(key, None) or _read(job, project, request, shape)
     _KEPT[key] = found
     while len(_KEPT) > _SETS_KEPT:
@@ -191,7 +191,7 @@ def _chosen(job: Job, project: Project, request: PreviewAugmentation, shape: Sha
 
 def _read(job: Job, project: Project, request: PreviewAugmentation, shape: Shape) -> _Chosen:
     loaded = load_data(job, project)
-    trained = _trained(job, project, loaded)
+    trained = _trained(job, project, loaded, request.bad_files)
     wanted = min(max(request.count, 1), MOST_IMAGES)
     candidates: list[int] = [int(number) for number in random_order(trained, request.pick)]
     if request.indices:
@@ -212,9 +212,11 @@ def _read(job: Job, project: Project, request: PreviewAugmentation, shape: Shape
     )
 
 
-def _trained(job: Job, project: Project, loaded: LoadedData) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Numbers of the images that are trained on: none is held out."""
-    bad = {path for path, _ in loaded.bad_files}
+def _trained(
+    job: Job, project: Project, loaded: LoadedData, bad_files: Sequence[str]
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Numbers of the images that are trained on: none is held out, or known to be unreadable."""
+    bad = {path for path, _ in loaded.bad_files}.union(bad_files)
     readable = np.flatnonzero(are_readable(loaded.train, bad))
     has = {
         "has_test": loaded.test is not None and len(loaded.test) > 0,

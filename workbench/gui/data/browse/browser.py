@@ -116,9 +116,14 @@ class ImageBrowser(Box):
         self.refresh()
 
     def _on_described(self, description: DataDescription) -> None:
-        """Once more when it is complete: then the list is the same."""
+        """Once more when it is complete: then the list is the same, and it is known what of it
+        cannot be read.
+        """
         if not (description.is_complete and self._is_listed):
             self.refresh()
+        elif self.rows.rowCount():
+            images, numbers = self.rows.images, self.rows.numbers
+            self._background.run(lambda: self._words(images, numbers, description), self.status.say)
         self._is_listed = not description.is_complete
 
     def refresh(self) -> None:
@@ -163,20 +168,37 @@ class ImageBrowser(Box):
             self.order.currentData(),
         )
 
-        def take(numbers: Numbers) -> None:
+        description = self._state.description
+
+        def find() -> tuple[Numbers, str]:
+            numbers = images.chosen(shown)
+            return numbers, self._words(images, numbers, description)
+
+        def take(found: tuple[Numbers, str]) -> None:
             if asked == self._asked:
-                self._take(images, names, numbers)
+                self._take(images, names, *found)
 
-        self._background.run(lambda: images.chosen(shown), take)
+        self._background.run(find, take)
 
-    def _take(self, images: Images, names: list[str], numbers: Numbers) -> None:
+    def _take(self, images: Images, names: list[str], numbers: Numbers, words: str) -> None:
         at = self.grid.verticalScrollBar().value()
         self.rows.show_numbers(images, names, numbers)
         self.grid.updateGeometries()
         self.grid.verticalScrollBar().setValue(at)
-        shown = plural(len(numbers), "image")
+        self.status.say(words)
+
+    @staticmethod
+    def _words(images: Images, numbers: Numbers, description: DataDescription | None) -> str:
+        """How many are shown, and how many of these cannot be read: other figures are without."""
+        if not len(numbers):
+            return "No image is found."
+        bad_files = (
+            {path for path, _ in description.bad_files} if description is not None else set()
+        )
+        unreadable = images.unreadable(numbers, bad_files)
         more = f" of {count(len(images))}" if len(numbers) != len(images) else ""
-        self.status.say(f"{shown}{more}. {_HINT}" if len(numbers) else "No image is found.")
+        bad = f", {count(unreadable)} of them unreadable" if unreadable else ""
+        return f"{plural(len(numbers), 'image')}{more}{bad}. {_HINT}"
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.status.say(f"{error.what} {error.fix}".strip(), is_bad=True)

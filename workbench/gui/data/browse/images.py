@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -110,6 +110,12 @@ class Images:
         if words := shown.words.casefold().strip():
             found = found[[words in self.names[number].casefold() for number in found]]
         return np.array(found, np.int64)
+
+    def unreadable(self, numbers: Numbers, bad_files: Collection[str]) -> int:
+        """How many of some images are in files that cannot be read."""
+        names = {os.path.basename(file) for file in bad_files}  # noqa: PTH119 - text
+        found = (each for each in numbers.tolist() if self.names[each] in names) if names else ()
+        return sum(self.file(each) in bad_files for each in found)
 
     def _sorted_names(self) -> Numbers:
         if self._by_name is None:

@@ -34,6 +34,11 @@ class ImageRows(GridRows):
         self.images, self.class_names, self._numbers = images, class_names, numbers
         self.endResetModel()
 
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of the images that are shown, in their order."""
+        return self._numbers
+
     def number(self, row: int) -> int:
         """The number of the image in a row."""
         return int(self._numbers[row])
