@@ -35,7 +35,7 @@ from workbench.gui.kit.labels import plain_tip
 _DWELL_MS = 350
 """So long the pointer rests on a layer before its problem is shown: passing over is no question."""
 
-_TIP_FRAME = QSize(24, 40)
+_TIP_FRAME = QSize(40, 48)
 """Pixels of a tooltip around its text, and from the place it is asked for to where Qt puts it."""
 
 NUDGE = 4.0
