@@ -22,7 +22,7 @@ COMMON = "common"
 _BACKBONE_WORDS = "backbone pretrained imagenet"
 """What people type who look for one, but do not know its name."""
 
-_KERAS = re.compile(r"(?:\w+\s*=\s*)?(?:\w+\.add\(\s*)?(?:\w+\.)*(\w+)\s*(?:\(.*)?", re.DOTALL)
+_KERAS = re.compile(r"(?:\w+\s*=\s*)?(?:\w+\.add\(\s*)?(?:[^\W\d]\w*\.)*(\w+)(?:\(.*)?", re.DOTALL)
 """A line of a Keras program that makes a layer: "x = layers.Conv2D(32, (3, 3))(x)"."""
 
 
