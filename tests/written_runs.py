@@ -124,8 +124,8 @@ class WrittenRun:
         self.phase("training", "Training")
         return self
 
-    def phase(self, phase, text):
-        self._writer.write(PhaseChanged(phase=phase, text=text))
+    def phase(self, phase, text, fraction=None):
+        self._writer.write(PhaseChanged(phase=phase, text=text, fraction=fraction))
 
     def batches(self, losses, accuracies=None):
         losses = as_trained(losses)

@@ -12,7 +12,7 @@ WORDS = (
     "sparse_categorical_crossentropy", "steps_per_epoch", "model.summary", "save_weights",
     "load_weights", "validation_freq", "validation_data", "logits", "x_test[111]", "one-hot",
     "callbacks", "model.compile", "model.fit", "model.predict", "evaluate", "InputLayer",
-    "EarlyStopping", "TPUClusterResolver", "COLAB_TPU_ADDR", "history.history",
+    "categorical_crossentropy", "EarlyStopping", "TPUClusterResolver", "COLAB_TPU_ADDR", "history.history",
 )  # fmt: skip
 
 

@@ -93,5 +93,6 @@ def _foreign(received: str) -> InputError:
         where="clipboard",
         received=received,
         expected="layers copied in Workbench",
-        fix="Copy some layers first.",
+        fix="Copy some layers first. The layer of a line of Keras code is found by pasting the "
+        "line into the search (Ctrl+K).",
     )

@@ -83,12 +83,23 @@ def test_an_input_size_without_channels_gets_those_of_the_data_set(design, conte
 
 
 @pytest.mark.parametrize(
-    ("text", "title"), [("InputLayer", "Input"), ("1x1", "Conv2D"), ("pointwise", "Conv2D")]
+    ("text", "title"),
+    [
+        ("InputLayer", "Input"),
+        ("1x1", "Conv2D"),
+        ("pointwise", "Conv2D"),
+        ("x = Conv2D(32, (3, 3), padding='same', activation='relu')(x)", "Conv2D"),
+        ("model.add(keras.layers.MaxPooling2D(2))", "MaxPooling2D"),
+        ("tf.keras.layers.Dense(10, activation='softmax'),", "Dense"),
+        ("layers.add([x, shortcut])", "Add"),
+    ],
 )
 def test_words_of_tutorials_are_found(design, text, title):
     panel = design.panels["palette"]
     panel.search.setText(text)
     assert title in shown(panel)
+    if "(" in text:
+        assert panel.list.currentItem().text() == title
 
 
 def test_no_row_stays_lit_after_a_drag(design, qtbot):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
+from workbench.gui.design.canvas.style import CanvasStyle
 from workbench.gui.design.drawing import png_bytes, svg_bytes
 from workbench.templates import find_template
 
@@ -39,6 +40,16 @@ def test_from_far_away_a_card_shows_its_type(panel, document, zoom) -> None:
     panel.view.set_zoom(0.1)
     panel.view.center_on(item.card_rect().center())
     assert len(colors_in(panel, item.card_rect().adjusted(90, 14, -60, -14))) <= 2
+
+
+def test_from_far_away_a_name_keeps_the_beginning_of_each_of_its_words(theme, layers) -> None:
+    ink = CanvasStyle(theme).title_ink
+    width = ink.metrics.horizontalAdvance("MaxPool2D") + 1
+    assert ink.cut("MaxPooling2D", width) == "MaxPool2D"
+    titles = [spec.title for spec in layers.values()]
+    shown = [ink.cut(title, width) for title in titles]
+    assert len(set(shown)) == len(titles)
+    assert max(map(ink.metrics.horizontalAdvance, shown)) <= width
 
 
 def test_from_far_away_a_problem_is_a_mark_and_a_card_that_can_be_read(

@@ -269,6 +269,17 @@ def test_a_drawing_has_the_card_and_the_frame(grouped, document) -> None:
     assert png_bytes(grouped.scene).startswith(b"\x89PNG")
 
 
+def test_the_title_of_a_frame_says_frozen_or_leaves_it_out(opened, document) -> None:
+    document.set_training(["n2", "n3", "n4"], "never")
+    counts, name = [], "block"
+    for length in range(5, 45):
+        document.rename_group(name, name := "b" * length)
+        words = re.findall(">([^<>]+)</text>", svg_bytes(opened.scene).decode())
+        assert not [text for text in words if re.fullmatch("f[a-z]{0,2}…", text)], name
+        counts.append(words.count("frozen"))
+    assert (counts[0], counts[-1]) == (1, 0)
+
+
 def test_the_overview_has_the_frame(grouped, document, qtbot) -> None:
     before = grouped.overlays.minimap.grab().toImage()
     document.open_group("block")

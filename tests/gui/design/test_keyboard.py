@@ -99,6 +99,7 @@ def test_text_from_elsewhere_is_refused_in_words(small, document, hand) -> None:
     QGuiApplication.clipboard().setMimeData(mime)
     hand.key(Qt.Key.Key_V, CTRL)
     assert "contains no layers" in hint(small)
+    assert "Keras code is found by pasting the line into the search (Ctrl+K)" in hint(small)
     assert document.undo_stack.index() == 0
 
 

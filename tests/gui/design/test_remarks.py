@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 
 from tests.gui.design.hand import chain
 from workbench.core.network.graph import Edge
@@ -130,10 +132,32 @@ def test_freezing_is_offered_for_layers_with_weights_only(panel, document, layer
         assert panel.action("freeze").isEnabled() is is_offered
 
 
-def test_a_tip_is_beside_the_card_and_covers_no_port(begun) -> None:
+@pytest.mark.parametrize("beside", ["card", "nothing"])
+def test_a_tip_is_beside_its_layer_and_covers_no_port_and_no_button(
+    begun, document, beside
+) -> None:
     item = begun.scene.nodes["n2"]
+    if beside == "card":
+        begun.show_problem(document.analysis.errors[0])
+        buttons = begun.scene.card.mapRectToScene(begun.scene.card.size)
     for point in (item.output_point() - QPointF(0, 3), item.card_rect().center()):
-        place = begun.view._tip_place(point, begun.view.mapToGlobal(begun.view.pos()))
-        at = begun.view.mapToScene(begun.view.viewport().mapFromGlobal(place))
-        assert at.x() > item.card_rect().right()
-        assert not QRectF(at, at + QPointF(300, 100)).contains(item.output_point())
+        tip = tip_at(begun.view, point)
+        assert tip.text().startswith("Conv2D")
+        place = begun.view.mapToScene(
+            QRect(begun.view.viewport().mapFromGlobal(tip.pos()), tip.size())
+        ).boundingRect()
+        assert not place.intersects(item.card_rect())
+        if beside == "card":
+            assert not place.intersects(buttons)
+        else:
+            assert place.left() > item.card_rect().right()
+        QToolTip.hideText()
+
+
+def tip_at(view, point) -> QLabel:
+    """The tip that rests of the pointer at a scene point bring."""
+    place = view.mapFromScene(point)
+    event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(view.viewport(), event)
+    (tip,) = (each for each in QApplication.topLevelWidgets() if each.inherits("QTipLabel"))
+    return tip

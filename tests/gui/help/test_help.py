@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLabel
 from workbench.assets import help_path, resource_path
 from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
+from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.gui.help.about import AboutDialog, system_info
 from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
 from workbench.gui.help.viewer import HelpViewer
@@ -78,6 +79,21 @@ def test_no_page_is_left_over():
 def test_links_lead_to_pages(path):
     for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
         assert help_path(target).is_file()
+
+
+def test_each_training_setting_is_described_in_the_section_that_has_it():
+    """Those of the form's first section, which has no title, are above all others."""
+    sections = {param.title: param.group for param in RECIPE_PARAMS}
+    section, described = "", {}
+    _, page = help_path("training").read_text("utf-8").split("## Training settings\n")
+    for line in page.splitlines():
+        if heading := re.match("##+ ([^:]+)", line):
+            section = heading[1]
+        if line.startswith("- "):
+            described |= dict.fromkeys(re.findall(r"\*\*(.+?)\*\*", line), section)
+    found = {title: place for title, place in described.items() if title in sections}
+    assert {"Loss", "Top-k accuracy", "Mixup / CutMix", "Random erasing"} <= found.keys()
+    assert found == {title: sections[title] for title in found}
 
 
 def test_menu_entries_that_pages_name_are_in_the_menus_of_the_window():

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QLineEdit
 
 from tests.gui.combos import shown_text
 from tests.written_runs import WrittenRun
@@ -45,6 +46,8 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
         assert not form.editor_widget(key).isVisible(), key
     titles = ["Split", "Schedule", "Regularization", "Augmentation", "Fine-tuning", "Checkpoints"]
     assert list(form.sections) == [*titles, "Execution"]
+    augmented = [param.key for param in RECIPE_PARAMS if param.group == "Augmentation"]
+    assert augmented == ["mixing", "mixing_alpha", "random_erasing"]
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
 
@@ -134,6 +137,16 @@ def test_typing_a_value_is_an_undoable_step_and_moves_the_curve(panel, context):
     assert last < 0.0001
     context.document.undo_stack.undo()
     assert "then constant" in panel.curve_words.text()
+
+
+def test_the_batch_of_a_tpu_tutorial_is_typed_as_it_stands_there(panel, context, qtbot):
+    field = panel.form.editor_widget("batch_size")
+    assert "128 * 8" in field.toolTip()
+    line = field if isinstance(field, QLineEdit) else field.findChild(QLineEdit)
+    line.selectAll()
+    qtbot.keyClicks(line, "128*8")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert context.document.recipe.batch_size == 1024
 
 
 def test_the_finders_are_asked_for(panel, state, qtbot):

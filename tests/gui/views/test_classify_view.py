@@ -152,6 +152,7 @@ def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
     ready.panels["classify_pictures"].drop.buttons["from_test_set"].click()
     service.take(PickTestPictures)
     ready.panels["classify_pictures"].picker.number.set_value(111)
+    assert ready.panels["classify_pictures"].picker.show_number.text() == "Image no."
     ready.panels["classify_pictures"].picker.show_number.click()
     assert service.take(PickTestPictures)[0].indices == [111]
 

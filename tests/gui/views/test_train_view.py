@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.common.run_text import state_words
 from workbench.gui.panels import panels_of
-from workbench.gui.train.run_header import clock
+from workbench.gui.train.run_header import PROGRESS_STEPS, clock
 from workbench.gui.train.view import TrainView
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.weights import KeptWeights
@@ -210,6 +210,10 @@ def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, writte
     run.begin()
     run.phase("compiling", "compiling the first step")
     qtbot.waitUntil(lambda: view.header.headline.text() == "Compiling the first step")
+    words = "Computing features of training images: 416 of 720"
+    run.phase("features", words, fraction=416 / 720)
+    qtbot.waitUntil(lambda: view.header.headline.text() == words)
+    assert view.header.bar.value() == round(416 / 720 * PROGRESS_STEPS)
 
 
 def test_stop_is_requested_from_the_trainer(qtbot, view, written, open_library):

@@ -5,6 +5,7 @@ Qt-free.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.format import short
@@ -20,6 +21,15 @@ COMMON = "common"
 
 _BACKBONE_WORDS = "backbone pretrained imagenet"
 """What people type who look for one, but do not know its name."""
+
+_KERAS = re.compile(r"(?:\w+\s*=\s*)?(?:\w+\.add\(\s*)?(?:[^\W\d]\w*\.)*(\w+)(?:\(.*)?", re.DOTALL)
+"""A line of a Keras program that makes a layer: "x = layers.Conv2D(32, (3, 3))(x)"."""
+
+
+def searched(text: str) -> str:
+    """What was typed, in small letters; of a line of Keras code the layer's name."""
+    line = _KERAS.fullmatch(text.strip())
+    return (line[1] if line else text).strip().lower()
 
 
 def common_layers(layers: Registry[LayerSpec]) -> list[LayerSpec]:
@@ -46,10 +56,10 @@ def find_layers(
     Args:
         layers: All there are.
         text: Words that all must fit; where it is empty, the common ones come first and the
-            others by category.
+            others by category. A line of Keras code is looked for by its layer.
         needs_input: Leaves out those that nothing can lead into.
     """
-    words = text.lower().split()
+    words = searched(text).split()
     known = [spec for spec in layers.values() if spec.max_inputs != 0 or not needs_input]
     ranks = {spec.key: [_rank(spec, word) for word in words] for spec in known}
     found = [spec for spec in known if _NOT_AT_ALL not in ranks[spec.key]]
@@ -63,7 +73,7 @@ def find_layers(
 
 def find_backbones(backbones: Registry[BackboneSpec], text: str) -> list[BackboneSpec]:
     """The pretrained networks that all words of a text fit, in their order."""
-    words = text.lower().split()
+    words = searched(text).split()
     specs = sorted(backbones.values(), key=lambda spec: spec.order)
     known = ((f"{spec.title} {spec.key} {_BACKBONE_WORDS}".lower(), spec) for spec in specs)
     return [spec for text, spec in known if all(word in text for word in words)]
@@ -75,7 +85,7 @@ def best_first(
     """What was found as one list: a pretrained network is in front where its name begins with what
     was typed, and that of no layer does.
     """
-    typed = text.strip().lower()
+    typed = searched(text)
     is_layer = bool(layers) and layers[0].title.lower().startswith(typed)
     named = [spec for spec in backbones if spec.title.lower().startswith(typed)]
     front = [] if is_layer else named

@@ -59,7 +59,11 @@ class BasicFields:
         step=0.0001,
     )
     batch_size: int = setting(
-        IntParam, 64, "Images per step, over all replicas (global batch size).", place=4
+        IntParam,
+        64,
+        "Images per step, over all replicas (global batch size). A product can be "
+        "typed, such as the 128 * 8 of tutorials for TPUs.",
+        place=4,
     )
     epochs: int = setting(IntParam, 10, "Passes over the training set.", place=5, maximum=100_000)
     steps_per_epoch: int | None = setting(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +31,7 @@ _MARK_RADIUS = 6.0
 _MARK_ROOM = 17.0
 _PART_GAP = 12.0
 _LEAST_WORDS = 40.0
+_WORD_STARTS = re.compile("(?<=[a-z])(?=[A-Z0-9])")
 
 Part = tuple[Training, str]
 """Words, and when what they are about learns: "always" for words without a mark."""
@@ -64,10 +66,12 @@ class TextStyle:
         painter.drawText(place, flags, text)
 
     def cut(self, text: str, width: float) -> str:
-        """The beginning of a text that fills a width: an ellipsis would take half of it."""
-        while text and self.metrics.horizontalAdvance(text) > width:
-            text = text[:-1]
-        return text
+        """A class name that fills a width: its longest words lose their ends, as in "MaxPool2D"."""
+        words = _WORD_STARTS.split(text)
+        while any(words) and self.metrics.horizontalAdvance("".join(words)) > width:
+            longest = max(range(len(words)), key=lambda at: len(words[at]))
+            words[longest] = words[longest][:-1]
+        return "".join(words)
 
     def elided(self, text: str, width: float) -> str:
         """A text, shortened to a width in pixels."""

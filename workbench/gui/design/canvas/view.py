@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QFocusEvent,
+    QFontMetrics,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
@@ -33,6 +34,9 @@ from workbench.gui.kit.labels import plain_tip
 
 _DWELL_MS = 350
 """So long the pointer rests on a layer before its problem is shown: passing over is no question."""
+
+_TIP_FRAME = QSize(40, 48)
+"""Pixels of a tooltip around its text, and from the place it is asked for to where Qt puts it."""
 
 NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
@@ -374,13 +378,23 @@ class GraphView(ZoomView):
         self.finish(self._at(event))
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
-    def _tip_place(self, point: QPointF, place: QPoint) -> QPoint:
-        """Beside a card at a scene point: over it, the tip would take the press on a port."""
-        item = self.graph_scene.node_at(point)
-        if item is None:
-            return place
-        corner = self.mapFromScene(item.card_rect().topRight()) + QPoint(round(PORT_REACH), 0)
-        return self.viewport().mapToGlobal(corner)
+    def _show_tip(self, item: NodeItem, text: str) -> None:
+        """Beside a layer, at the right or else at the left: over its port or over the buttons of a
+        problem, the tip would take the press. It ends when the pointer leaves the layer.
+        """
+        layer = self.mapFromScene(item.card_rect()).boundingRect()
+        size = QFontMetrics(QToolTip.font()).size(0, text) + _TIP_FRAME
+        aside, card = round(PORT_REACH), self.graph_scene.card
+        taken = QRect()
+        if card is not None and card.isVisible():
+            taken = self.mapFromScene(card.mapRectToScene(card.size)).boundingRect()
+        for left in (layer.right() + aside, layer.left() - aside - size.width()):
+            corner = QPoint(left, layer.top())
+            if not QRect(corner, size).intersects(taken):
+                place = self.viewport().mapToGlobal(corner)
+                QToolTip.showText(place, text, self.viewport(), layer)
+                return
+        QToolTip.hideText()
 
     @property
     def _is_dropping(self) -> bool:
@@ -392,11 +406,13 @@ class GraphView(ZoomView):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             point = self.mapToScene(event.pos())
-            text = self.graph_scene.tooltip_at(point)
-            if text and self._gesture is None:
-                place = self._tip_place(point, event.globalPos())
-                QToolTip.showText(place, plain_tip(text), self.viewport())
-            else:
+            text = plain_tip(self.graph_scene.tooltip_at(point))
+            item = self.graph_scene.node_at(point)
+            if not text or self._gesture is not None:
                 QToolTip.hideText()
+            elif item is not None:
+                self._show_tip(item, text)
+            else:
+                QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         return super().viewportEvent(event)
