@@ -43,7 +43,6 @@ class DataState(QObject):
         check_asked(bool): The images shall be checked, with True their labels too.
         browsing(bool): Whether all images are shown, in place of everything else.
         closing: The window closes.
-        train_wanted: A run of the project is to be started.
 
     Attributes:
         context: The parts that all views work with.
@@ -64,7 +63,6 @@ class DataState(QObject):
     check_asked = Signal(bool)
     browsing = Signal(bool)
     closing = Signal()
-    train_wanted = Signal()
     place_unknown = Signal(object)
     findings_shown = Signal(bool)
 

@@ -175,7 +175,6 @@ class MainWindow(QMainWindow):
             start_from_data=self.start.from_data,
             cancel_start=self.start.cancel,
             counting=self.start.said,
-            train=self.runs.start,
             train_again=self.runs.train_again,
             ask_target=self.places.ask,
             hosts_changed=self.places.hosts_changed,
