@@ -255,6 +255,8 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
     assert times_shown(view) == {"compute": "60%", "input": "30%", "host": "10%"}
     assert view.panels["train_time"].advice.text().startswith("A third")
     assert view.panels["train_time"].hint.isHidden()
+    what = view.panels["train_time"]._rows["host"][1]
+    assert (what.text(), "Python between the steps" in what.toolTip()) == ("Host overhead", True)
 
 
 def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
