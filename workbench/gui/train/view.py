@@ -17,6 +17,7 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
@@ -373,4 +374,4 @@ class TrainView(QMainWindow):
 
     def _say(self, words: str) -> None:
         self.status.emit(words)
-        self.log.add_text(words)
+        self.log.add_text(window_words(words))
