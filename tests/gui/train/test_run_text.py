@@ -155,6 +155,13 @@ def test_a_phase_is_logged_once_while_nothing_else_happens():
     assert [words for _, words in lines].count("Validating") == 2
 
 
+def test_a_phase_that_counts_is_logged_once():
+    """How far it is belongs to the header: a line for each thousand images hides the rest."""
+    counts = (f"Hashing the images: {done:,} of 10,000" for done in range(0, 10_000, 64))
+    events = [PhaseChanged(phase="starting", text=text) for text in counts]
+    assert [words for _, words in LogFormatter().lines(events)] == ["Hashing the images"]
+
+
 def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):
     theme = Theme("light")
     words = "Did not learn: accuracy stays at chance (10%)"
