@@ -175,6 +175,7 @@ def test_what_is_listed_is_shown_while_the_images_are_decoded(
     asked[0][1](LISTED)
     assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
     assert view.state.is_described
+    assert "about 48 × 64, color" in texts(view), "by some of the images"
     assert context.document.dataset_facts.num_classes == 2
     assert source.cancel_button.isVisible()
     (request,) = measurer.requests
