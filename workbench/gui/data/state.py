@@ -260,6 +260,7 @@ class DataState(QObject):
                 num_train=description.num_train,
                 num_test=description.num_test,
                 typical=(*size, description.num_channels) if size else None,
+                has_test=not description.is_test_split_off,
             )
         )
 
