@@ -16,8 +16,8 @@ from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import AFTER, TIME_PARTS, TimePart, time_shares
 
 BAR_PX = 12
-MOST_PX = 260
-"""All rows, with two lines of advice."""
+MOST_PX = 300
+"""All rows, with what follows the training and two lines of advice."""
 
 PART_COLORS = {
     "compute": "#3b82f6",
@@ -119,12 +119,16 @@ class TimeSpentBox(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """No row is cut: as high as what it shows, and small while that is little."""
+        """No row is cut: as high as what it shows, and no higher: the settings have the rest."""
+        for layout in (self._grid, self._page):  # of rows that were hidden just now
+            layout.invalidate()
         width = max(self.viewport().width(), self.minimumWidth())
         height = self._page.totalSizeHint().height()
         if self._page.hasHeightForWidth():  # a label with broken lines is shown
-            height = self._page.totalHeightForWidth(width)
+            least = self._page.totalMinimumSize().height()  # the area gives the page no less
+            height = max(self._page.totalHeightForWidth(width), least)
         self.setMinimumHeight(min(height, MOST_PX) + 2 * self.frameWidth())
+        self.setMaximumHeight(height + 2 * self.frameWidth())
 
     def _add_row(self, row: int, part: TimePart) -> None:
         dot = QLabel()
