@@ -48,7 +48,7 @@ GENERAL_PAGES = (
 )
 
 _PLACES = {
-    "model": "It is part of the model.",
+    "model": "It is part of the model: it works in training and in classifying, and is exported.",
     "pipeline": "It runs in the input pipeline, only during training, never when classifying.",
     "either": "Right after Input it runs in the input pipeline; elsewhere it is part of the model.",
 }

@@ -53,7 +53,8 @@ def checked_file(spec: BackboneSpec) -> Path:
             f"The pretrained weights of {spec.title} have not been downloaded.",
             where=str(path),
             expected=f"{path.name} from {spec.weights.address}",
-            fix=f"Run `workbench backbones --download {spec.key}` once, or copy {path.name} into "
+            fix="Download them once: in the window by the list of networks in Data, in a terminal "
+            f"by `workbench backbones --download {spec.key}`; or copy {path.name} into "
             f"{path.parent}.",
         )
     checksum = spec.weights.checksum or _recorded(path)

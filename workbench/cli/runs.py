@@ -38,7 +38,7 @@ from workbench.runs.library.summary import summarise
 from workbench.runs.library.trash import TrashedRun, restore_run, trash_run, trashed_runs
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.scores import figure_words
-from workbench.runs.state.outcome import outcome_of, outcome_words
+from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.outside import place_text
 from workbench.runs.store.notes import change_notes, read_notes
 
@@ -179,7 +179,7 @@ def _row(summary: RunSummary, home: Path) -> tuple[str, ...]:
     return (
         _name(summary.label),
         _name(summary.project),
-        outcome_words(summary.outcome),
+        summary.state,
         epochs,
         words,
         f"{place_text(summary.path, home)}{tags}{verdict}",

@@ -19,9 +19,10 @@ DEADLINE_S = 9.0
 TODAY = (
     "Such addresses (COLAB_TPU_ADDR, TPUClusterResolver) worked in Colab and on Google Cloud with "
     "TensorFlow 1 and 2; Google ended grpc access to TPUs on 2025-04-25. Today: in Colab or on "
-    "Kaggle, train with a notebook (`workbench notebook PROJECT FILE.ipynb`; in the window, the "
-    "menu beside Train); on Google Cloud, on a TPU VM over SSH (--target ssh:HOST/tpu:local; in "
-    "the window, connect to HOST)."
+    "Kaggle, train with a notebook (in the window by the menu beside Train, in a terminal by "
+    "`workbench notebook PROJECT FILE.ipynb`); on Google Cloud, on a TPU VM over SSH (in "
+    "the window by Run > Connect a TPU or another computer, in a terminal by "
+    "`--target ssh:HOST/tpu:local`)."
 )
 """What old tutorials did, and what to do instead."""
 

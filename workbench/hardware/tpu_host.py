@@ -125,9 +125,10 @@ class TpuHost:
                 where="tpu:local",
                 received="neither /dev/accel0 nor a TPU in /dev/vfio",
                 expected="a TPU VM",
-                fix="Train on a TPU VM over SSH: in the window, Run > Connect a TPU or another "
-                "computer; in a terminal, --target ssh:HOST/tpu:local. Run > Will it train on a "
-                "TPU, or workbench preflight, shows here what would happen there.",
+                fix="Train on a TPU VM over SSH: in the window by Run > Connect a TPU or another "
+                "computer, in a terminal by `--target ssh:HOST/tpu:local`. What would happen there "
+                "is shown here: in the window by Run > “Will it train on a TPU?”, in a terminal by "
+                "`workbench preflight`.",
             )
         if generation == "tpu7x":
             return TpuError(

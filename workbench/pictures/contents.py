@@ -32,7 +32,7 @@ _ID_BYTES = CONTENT_DIGITS // 2
 
 _MAGIC = b"workbench contents 1\n"
 _CHECKSUM_BYTES = 32
-_WORDS = "Comparing the images"
+_WORDS = "Hashing the images"
 
 _KEEP_OTHERS = 100_000
 """Entries of files that are not of the part at hand which an index keeps at least: another part

@@ -24,7 +24,10 @@ _BUFFER = re.compile(
 )
 _VALUE = re.compile(r"([a-z]+\d*)\[([\d,]*)\]")
 _NUM_LARGEST = 6
-_REINSTALL = "Reinstall it: `workbench compiler remove`, then `workbench compiler install`."
+_REINSTALL = (
+    "Reinstall it: in the window by Run > “Will it train on a TPU?”, in a terminal by "
+    "`workbench compiler remove`, then `workbench compiler install`."
+)
 
 
 class Buffer(msgspec.Struct, frozen=True, kw_only=True):

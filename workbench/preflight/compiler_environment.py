@@ -121,7 +121,8 @@ class CompilerEnvironment:
         raise InputError(
             "No license to show: the TPU compiler is not downloaded.",
             where=str(self._wheels),
-            fix="Download it first: `workbench compiler install`.",
+            fix="Download it first: in the window by Run > “Will it train on a TPU?”, in a "
+            "terminal by `workbench compiler install`.",
         )
 
     # changing it -------------------------------------------------------------------------

@@ -129,7 +129,7 @@ class RunFolder:
                 "This is not a run folder: its request cannot be read.",
                 where=str(self.request_path),
                 received=error.strerror or str(error),
-                expected="a run folder, as `workbench runs` lists them",
+                expected="a run folder",
             ) from error
         except DAMAGED as error:
             raise RunFolderError(

@@ -93,7 +93,7 @@ def reattach(run: RunFolder) -> int:
         raise RunFolderError(
             "This run is not on another computer.",
             where=str(run.path),
-            fix="`workbench runs` shows its state.",
+            fix="Its state is shown in Train, in a terminal by `workbench runs`.",
         )
     return start_trainer(run)
 

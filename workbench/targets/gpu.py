@@ -60,8 +60,8 @@ def _probe(params: Params) -> RunError | None:
         where="gpu",
         received=", ".join(f"/dev/nvidia{number}" for number in missing) or "no /dev/nvidia0",
         expected=", ".join(map(str, there)) if there else "a GPU with its driver",
-        fix="Choose another target: in the window, from the list beside Train; in a terminal, "
-        "workbench targets lists them.",
+        fix="Choose another target: in the window, from the list beside Train, in a terminal "
+        "by `workbench targets`.",
     )
 
 

@@ -173,8 +173,9 @@ def _over_ssh(params: Params) -> TpuError:
     return TpuError(
         "A TPU VM is reached over SSH, not by its name.",
         where=named,
-        fix=f"`workbench host add {named}` looks up its address with gcloud; then train with "
-        "--target ssh:USER@HOST/tpu:local.",
+        fix="Its address is looked up with gcloud: in the window by Run > Connect a TPU or another "
+        f"computer, in a terminal by `workbench host add {named}`, then "
+        "`workbench train --target ssh:USER@HOST/tpu:local`.",
     )
 
 

@@ -76,7 +76,7 @@ class Owner(User):
         return next((row for row in rows if row.data() == name), None)
 
     def train(self) -> float:
-        """Train beside the network, and the end of the run; seconds from the click to the end."""
+        """Train in the bar, and the end of the run; seconds from the click to the end."""
         self.robot.wait(lambda: self.window.views.current_key == "data", "data view")
         view = self.window.views.currentWidget()
         box = view.panels["data_network"]
@@ -87,7 +87,7 @@ class Owner(User):
         self.shot("own_data")
         self.reason = box.reason.text()
         began = time.monotonic()
-        self.press(box.train)
+        self.press(self.window.top.train)
         library = self.window.context.library
         self.robot.wait(lambda: library.current is not None, "a run", timeout_s=30)
         self.robot.wait(lambda: self.window.views.current_key == "train", "train view")

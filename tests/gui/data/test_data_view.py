@@ -175,6 +175,7 @@ def test_what_is_listed_is_shown_while_the_images_are_decoded(
     asked[0][1](LISTED)
     assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
     assert view.state.is_described
+    assert "about 48 × 64, color" in texts(view), "by some of the images"
     assert context.document.dataset_facts.num_classes == 2
     assert source.cancel_button.isVisible()
     (request,) = measurer.requests
@@ -184,6 +185,7 @@ def test_what_is_listed_is_shown_while_the_images_are_decoded(
     assert source.status.text() == "Reading the images"
     measurer.answer(COMPLETE)
     assert "1 file skipped" in texts(view)
+    assert "48 × 64, color" in texts(view)
     assert not source.cancel_button.isVisible()
     assert context.document.dataset_facts.num_train == 100
     context.document.set_edits(DataEdits(left_out=frozenset({"0" * 32})), "Leave out")
@@ -387,7 +389,10 @@ def test_the_words_have_the_numbers_beside_them(view, asked, context):
     assert words.text().startswith("6 (33%) of 18 images are held out for testing. No validation")
     assert rows[0].accessibleName() == "a: 4 train, 2 test"
     given_test = msgspec.structs.replace(description, is_test_split_off=False, num_test=3)
+    form = view.panels["data_split"].form
+    assert not form.editor_widget("test_share").isHidden()
     answer(given_test)
+    assert form.editor_widget("test_share").isHidden()
     context.document.set_recipe(validation="split", validation_share=0.2)
     rows = view.panels["data_contents"].findChildren(ClassRow)
     assert rows[0].accessibleName() == "a: 4 train, 1 validation, 1 test"

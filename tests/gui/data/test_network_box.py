@@ -1,4 +1,4 @@
-"""From images to a network, in the data view: which one, why, another one, and Train."""
+"""From images to a network, in the data view: which one, why, and another one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton
 
 from tests.class_folders import write_plain
 from workbench.backbones import all_backbones
@@ -122,28 +123,13 @@ def test_a_network_that_is_not_here_is_downloaded_after_a_click(box, window, qtb
     assert backbones_of(window.context.document.graph) != [spec]
 
 
-def test_train_starts_a_run_of_the_project(box, window, monkeypatch):
-    started = []
-    library = window.context.library
-    monkeypatch.setattr(library, "start_run", lambda project, **_: started.append(project))
-    monkeypatch.setattr(window.check, "ask", lambda then: then(None))
-    QTest.mouseClick(box.train, Qt.MouseButton.LeftButton)
-    assert [project.graph for project in started] == [window.context.document.graph]
-
-
-def test_train_is_blue_again_once_nothing_stops_it(box, window, qtbot):
-    document = window.context.document
-    project = document.project
-    middle = box.train.rect().center()
-    blue = box.train.grab().toImage().pixelColor(4, middle.y())
-    last = find_outputs(project.graph, document.layers)[0]
-    document.new(replace(project, graph=project.graph.without_nodes([last])))
-    window.show_view("data")
-    color = lambda: box.train.grab().toImage().pixelColor(4, middle.y())  # noqa: E731
-    qtbot.waitUntil(lambda: color() != blue)
-    document.new(project)
-    window.show_view("data")
-    qtbot.waitUntil(lambda: color() == blue)
+@pytest.mark.parametrize("key", ["data", "train", "evaluate", "classify"])
+def test_there_is_one_train_button(box, window, key):
+    """In the bar, whatever is shown below it; also where a view has nothing to show yet."""
+    view = window.show_view(key)
+    buttons = [each for each in view.findChildren(QAbstractButton) if each.isVisible()]
+    assert [each.text() for each in buttons if each.text().endswith("Train")] == []
+    assert window.top.train.isVisible()
 
 
 def test_the_reason_is_that_of_the_network_that_is_there(box, window):

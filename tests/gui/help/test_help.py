@@ -32,6 +32,7 @@ GENERAL = {key for key, _ in GENERAL_PAGES}
 def test_every_layer_has_a_page_with_all_its_parameters(key):
     spec = LAYERS[key]
     page = page_markdown(key, LAYERS)
+    assert "It is part of the model." not in page, "a sentence that says nothing by itself"
     assert page.startswith(f"# {spec.title}\n")
     assert spec.summary in page
     for param in spec.params:

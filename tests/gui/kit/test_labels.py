@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMessageBox
 
+from workbench.core.projects.project_file import read_project
+from workbench.errors import ProjectFileError
 from workbench.gui.kit import wait_label
 from workbench.gui.kit.labels import (
     TIP_LETTERS,
@@ -12,8 +16,10 @@ from workbench.gui.kit.labels import (
     plain_label,
     plain_tip,
     unbroken,
+    window_words,
     with_key,
 )
+from workbench.gui.kit.messages import make_box
 from workbench.gui.kit.wait_label import WaitLabel
 
 
@@ -28,6 +34,41 @@ def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
 
 def test_only_shapes_are_kept_together():
     assert unbroken("a × b, 3 × 4") == "a × b, 3\u00a0×\u00a04"
+
+
+BUNDLE = "Open it in the window, in a terminal by `workbench unbundle FILE FOLDER`."
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (BUNDLE, "Open it in the window."),
+        (
+            "Again: in the window by “Find”, in a terminal by `a b`, then `c d`; or copy it.",
+            "Again: in the window by “Find”; or copy it.",
+        ),
+        ("Run `workbench join` there.", "Run “workbench join” there."),
+        ("The class `ship` is called so.", "The class `ship` is called so."),
+    ],
+)
+def test_the_window_shows_no_way_by_a_command_where_it_has_its_own(qtbot, said, shown):
+    assert window_words(said) == shown
+    label, wait = plain_label(said, wrap=True), WaitLabel()
+    box = make_box(None, QMessageBox.Icon.Warning, said, said)
+    for widget in (label, wait, box):
+        qtbot.addWidget(widget)
+    wait.say(said)
+    texts = (label.text(), wait.text(), plain_tip(said), box.text())
+    assert set(texts) == {shown}
+    assert box.informativeText() == plain_tip(said)
+
+
+def test_the_error_of_a_bundle_is_shown_so(tmp_path):
+    file = tmp_path / "a.workbundle"
+    file.write_bytes(b"PK\x03\x04" + bytes(50))
+    with pytest.raises(ProjectFileError) as found:
+        read_project(file)
+    assert found.value.fix == BUNDLE
 
 
 def test_long_words_break_where_they_are_joined():

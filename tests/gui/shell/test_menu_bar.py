@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
 
 from tests.gui.design.hand import chain
 from workbench.core.projects.project import Project
@@ -37,6 +39,10 @@ def test_actions_are_where_they_are_looked_for(cifar):
     assert {"Add layer…", "Add layer from the palette", "Group", "Arrange"} <= set(menus["Network"])
     assert menus["Edit"][-2:] == ["Find in the network", "Settings…"]
     assert {"Cut", "Paste", "Select all", "Rename…"} <= set(menus["Edit"])
+
+
+def test_no_entry_of_a_menu_has_an_icon_as_most_have_none(cifar):
+    assert QApplication.testAttribute(Qt.ApplicationAttribute.AA_DontShowIconsInMenus)
 
 
 def test_every_action_of_the_canvas_is_in_one_menu(cifar):

@@ -154,6 +154,20 @@ def test_closing_names_the_run_that_goes_on(cifar, other, ended, monkeypatch):
     assert ended == []
 
 
+def test_the_projects_own_run_has_one_stop_button(qtbot, cifar, written, other):
+    project = cifar.context.document.project
+    own = written("", project=project, recipe=project.recipe).begin().train(1)
+    library, header = cifar.context.library, cifar.show_view("train").header
+    library.refresh()
+    qtbot.waitUntil(lambda: library.summary(own.path) is not None)
+    library.select(own.path)
+    qtbot.waitUntil(header.pause.isVisible)
+    qtbot.waitUntil(lambda: cifar.top.train.text() == "Stop")
+    assert not header.stop.isVisible()
+    library.select(other.path)  # the bar's Stop is not about this one
+    qtbot.waitUntil(header.stop.isVisible)
+
+
 def test_train_is_no_main_button_beside_a_paused_run(qtbot, cifar, written):
     project = cifar.context.document.project
     run = written("", project=project, recipe=project.recipe).begin().train(1)

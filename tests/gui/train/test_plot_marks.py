@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QPainter, QWheelEvent
 
 from tests.gui.train.test_plot_overlays import batch, epoch, started, trained
 from workbench.gui.kit.colors import LIGHT
@@ -232,6 +234,23 @@ def test_a_mark_beside_a_note_says_what_it_marks(pair):
     strip.set_note("First values up to 316 are above the chart. " * 3)
     (_place, words), _note = strip.places()
     assert words.startswith("best: epoch ")
+
+
+def test_a_note_has_the_color_of_a_fact_not_of_a_warning(pair, loss):
+    """Values that are above the chart are nothing to mend."""
+    pair.set_history(overfitting(5, 60))
+    pair.redraw()
+    strip = loss.axes.strip
+    assert strip.note.endswith("above the chart")
+    picture = QImage(strip.rect().size().toSize(), QImage.Format.Format_RGB32)
+    picture.fill(QColor("white"))
+    painter = QPainter(picture)
+    strip.paint(painter)
+    painter.end()
+    points = product(range(picture.width()), range(picture.height()))
+    colors = [picture.pixelColor(*point) for point in points]
+    assert any(color.lightness() < 160 for color in colors)
+    assert all(color.saturation() < 120 for color in colors if color.lightness() < 160)
 
 
 # the value axis --------------------------------------------------------------------------

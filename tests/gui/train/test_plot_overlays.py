@@ -379,6 +379,14 @@ def test_overlay_colours_stand_out_in_both_themes(color):
     assert OVERLAY_COLORS.count(color) == 1
 
 
+def test_the_eyes_of_few_runs_have_not_the_colors_of_their_states():
+    """The dot before a run is green or blue: a curve of that color would seem to be its state."""
+    states = [QColor(name) for theme in (LIGHT, DARK) for name in (theme.good, theme.train)]
+    for color in map(QColor, OVERLAY_COLORS[:8]):
+        is_gray = color.saturation() < 100
+        assert is_gray or all(abs(color.hue() - state.hue()) > 25 for state in states), color.name()
+
+
 # resumed runs ----------------------------------------------------------------------------
 
 

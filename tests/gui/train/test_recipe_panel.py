@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from tests.gui.combos import shown_text
 from tests.written_runs import WrittenRun
+from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.schedules import all_schedules
@@ -42,7 +43,7 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
     form = panel.form
     for key in ("optimizer", "loss", "top_k", "learning_rate", "batch_size", "epochs", "schedule"):
         assert form.editor_widget(key).isVisible(), key
-    for key in ("label_smoothing", "keep_by", "xla", "test_share"):
+    for key in ("label_smoothing", "keep_by", "xla", "validation_share"):
         assert not form.editor_widget(key).isVisible(), key
     titles = ["Split", "Schedule", "Regularization", "Augmentation", "Fine-tuning", "Checkpoints"]
     assert list(form.sections) == [*titles, "Execution"]
@@ -50,6 +51,20 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
     assert augmented == ["mixing", "mixing_alpha", "random_erasing"]
     form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
+
+
+def test_a_test_split_is_set_only_where_images_are_split_off(panel, context):
+    """The bundled images have a test set; of others it is known once they are read."""
+    document = context.document
+    document.set_recipe(validation="split")
+    share = panel.form.editor_widget("test_share")
+    assert document.dataset_facts.has_test
+    assert not panel.form.editor_widget("validation_share").isHidden()
+    assert share.isHidden()
+    document.set_dataset_facts(DatasetFacts(None, 3, "own", 90, 10))
+    assert not share.isHidden()
+    document.set_dataset_facts(DatasetFacts(None, 3, "own", 90, 10, has_test=True))
+    assert share.isHidden()
 
 
 def test_the_closed_fold_says_which_weights_are_saved(panel, context):

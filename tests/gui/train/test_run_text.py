@@ -15,6 +15,7 @@ from workbench.gui.common.run_text import elide_mode, quoted_name, state_words, 
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
+from workbench.gui.train.runs.run_columns import COLUMNS
 from workbench.gui.train.runs.run_delegate import state_color
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
@@ -154,6 +155,13 @@ def test_a_phase_is_logged_once_while_nothing_else_happens():
     assert [words for _, words in lines].count("Validating") == 2
 
 
+def test_a_phase_that_counts_is_logged_once():
+    """How far it is belongs to the header: a line for each thousand images hides the rest."""
+    counts = (f"Hashing the images: {done:,} of 10,000" for done in range(0, 10_000, 64))
+    events = [PhaseChanged(phase="starting", text=text) for text in counts]
+    assert [words for _, words in LogFormatter().lines(events)] == ["Hashing the images"]
+
+
 def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):
     theme = Theme("light")
     words = "Did not learn: accuracy stays at chance (10%)"
@@ -165,6 +173,18 @@ def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):
     assert state_words(failed).startswith(f"{words} · ")
     assert state_color(theme, "completed", failed.verdict) == theme.colors.warning
     assert state_color(theme, "completed", healthy.verdict) == theme.colors.good
+
+
+def test_a_run_on_a_full_disk_is_not_called_unresponsive():
+    silent = RunSummary(
+        path=Path("/r"), name="r", title="r", outcome="silent", words="", created=1.0,
+        epochs_done=5, epochs=9,
+    )  # fmt: skip
+    full = msgspec.structs.replace(silent, is_unwritable=True)
+    assert state_words(silent).startswith("Not responding")
+    assert state_words(full) == "Its folder cannot be written · training continues"
+    state = next(column for column in COLUMNS if column.title == "State")
+    assert [state.words(run) for run in (silent, full)] == ["Not responding", "Cannot save"]
 
 
 @pytest.mark.parametrize("created", [1e300, -1e300, 2.0**63])

@@ -6,13 +6,14 @@ import pytest
 from msgspec.structs import replace
 from PIL import Image
 from PySide6.QtCore import QMimeData, QRectF, Qt, QUrl
-from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
 from tests.gui.views.scripted import cat, words_below
 from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
+from workbench.gui.classify.test_set_picker import NUM_PICTURES
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, Score, WarmUp
@@ -21,10 +22,10 @@ from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, T
 from workbench.protocol.weights import KeptWeights, LoadWeights
 
 
-def test_without_a_network_it_says_what_can_be_done(qtbot, view):
+def test_without_a_network_it_says_what_can_be_done(view):
     assert view.empty.isVisible()
-    with qtbot.waitSignal(view.train_requested):
-        view.empty.action.click()
+    assert "Train, in the top right corner" in view.empty.text.text()
+    assert not view.empty.action.isVisible()  # there is one Train button, in the bar
 
 
 def test_the_network_is_got_ready_when_it_appears(ready, service):
@@ -66,6 +67,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · weights: last epoch (40) · 6 ms"
+    assert result.caption.font().capitalization() == QFont.Capitalization.MixedCase
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%"]
     qtbot.waitUntil(lambda: not ready.wait.is_waiting)
 
@@ -167,11 +169,20 @@ def test_a_number_beyond_the_test_set_keeps_the_images_shown(qtbot, ready, servi
     picture = TestPicture(index=1, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture], total=10_000))
     qtbot.waitUntil(lambda: picker.strip.num_tiles == 1)
+    one_row_px = picker.strip.height()
     qtbot.mouseClick(picker.show_number, Qt.MouseButton.LeftButton)
     assert not any(isinstance(request, PickTestPictures) for request, _ in service.asked)
     assert picker.number.text() == "99,999"
     assert picker.wait.text() == "Test images are numbered 0 to 9,999."
     assert picker.strip.num_tiles == 1
+    picker.others.click()
+    _, answer = service.take(PickTestPictures)
+    answer(TestPictures(id=2, pictures=[picture] * NUM_PICTURES, total=10_000))
+    qtbot.waitUntil(lambda: picker.strip.num_tiles == NUM_PICTURES)
+    # All rows, whole: the view scrolls, not the strip within it.
+    num_columns = picker.strip.viewport().width() // picker.strip.sizeHintForColumn(0)
+    assert picker.strip.height() == -(-NUM_PICTURES // num_columns) * one_row_px > one_row_px
+    assert picker.strip.verticalScrollBar().maximum() == 0
 
 
 def test_the_caption_of_the_model_input_fits_below_it(qtbot, ready, service):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QFont, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from tests.measurer import Measurer
@@ -182,6 +182,9 @@ def test_a_found_learning_rate_is_one_undoable_click(context, measurer, finders)
     before = context.document.recipe.learning_rate
     finders.find("learning_rate")
     dialog = finders.dialog
+    assert not dialog.isModal()
+    fonts = [label.font() for label in dialog.findChildren(QLabel)]
+    assert {font.capitalization() for font in fonts} == {QFont.Capitalization.MixedCase}
     assert isinstance(measurer.requests[0], FindLearningRate)
     assert dialog.is_searching
     measurer.answer(Progress(id=1, text="Trying rates", fraction=0.5))

@@ -29,6 +29,7 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.link import Link, Remote, write_link, write_remote
+from workbench.runs.log.event_text import TIME_PARTS
 from workbench.runs.state.crash_diagnosis import Suggestion
 from workbench.runs.state.outcome import RunOutcome
 
@@ -238,7 +239,9 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
     run = written("time").begin().train(1)
     open_library()
     assert times_shown(view) == {}
-    assert not view.panels["train_time"].hint.isHidden()
+    panel = view.panels["train_time"]
+    assert not panel.hint.isHidden()
+    assert panel.height() < view.height() / 4, "it is empty"
     log(
         run,
         TimeSpent(
@@ -255,6 +258,12 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
     assert times_shown(view) == {"compute": "60%", "input": "30%", "host": "10%"}
     assert view.panels["train_time"].advice.text().startswith("A third")
     assert view.panels["train_time"].hint.isHidden()
+    what = panel._rows["host"][1]
+    assert (what.text(), "Python between the steps" in what.toolTip()) == ("Host overhead", True)
+    parts = dict.fromkeys((part.field for part in TIME_PARTS), 2.0)
+    log(run, TimeSpent(**parts, after_s=9.0, advice="A third of the time is spent waiting."))
+    qtbot.waitUntil(lambda: len(times_shown(view)) == len(TIME_PARTS))
+    qtbot.waitUntil(lambda: panel.verticalScrollBar().maximum() == 0)  # no row is cut
 
 
 def test_a_suggestion_is_one_click_and_only_one(qtbot, context):

@@ -220,6 +220,7 @@ def test_results_by_how_much():
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
     assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
     assert rows["Training time"] == ("50 s", "1 min 00 s", "1.2×")
+    assert "Val. accuracy of the saved weights" in rows
     assert rows["Calibration and test"] == ("–", "–", "")
     assert rows["Images per second"] == ("500", "600", "1.2×")
     assert rows["Outcome"] == ("completed", "completed", "")

@@ -10,6 +10,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.host.memory import memory_limit
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Heartbeat, RunFinished
+from workbench.runs.library.index import summarise
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.event_text import event_text
 from workbench.runs.log.history import MetricHistory
@@ -209,6 +210,8 @@ def test_a_folder_that_cannot_be_written_is_reported_soon(running, monkeypatch):
     outcome = outcome_of(running)
     assert outcome.kind == "silent"
     assert "the disk is full" in outcome.sentence()
+    listed = summarise(running)
+    assert (listed.outcome, listed.state) == ("silent", "cannot save"), "it does respond"
 
 
 def test_a_library_that_ends_the_trainer_is_recognized_by_what_it_printed(run):

@@ -120,6 +120,7 @@ def test_the_phases_behind_the_last_step_have_progress_and_are_no_part_of_the_ep
     trained = train_here(small_project(*SLOW, data=much_to_test, epochs=1, validation="split"))
     phases = [event for event in trained.all(PhaseChanged) if event.phase in AFTER_TRAINING]
     assert {event.phase for event in phases} == AFTER_TRAINING
+    assert "Checking the saved model" in [event.text for event in phases]
     testing = [event.fraction for event in phases if event.phase == "testing"]
     assert len(set(testing)) > 5
     history, left = MetricHistory(), []

@@ -23,7 +23,7 @@ def test_own_images_are_checked_settled_and_undone(qtbot, context, tmp_path):
     dog.save(data / "cat" / "a dog.jpg", quality=70)
     document = context.document
     document.set_dataset(Choice("folder", {"path": str(tmp_path / "data"), "fit": "crop"}))
-    view = DataView(context, panels_of("data"), lambda: None)
+    view = DataView(context, panels_of("data"))
     qtbot.addWidget(view)
     view.resize(1200, 800)
     view.show()

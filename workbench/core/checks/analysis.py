@@ -102,7 +102,8 @@ class Analysis:
             raise GraphError(
                 " ".join(f"{problem.title}: {problem.message}" for problem in self.errors),
                 where="the network",
-                fix="The design view and `workbench check` list the problems and their fixes.",
+                fix="The problems and their fixes are listed in Design, in a terminal by "
+                "`workbench check`.",
             )
 
     @cached_property

@@ -15,6 +15,7 @@ from workbench.core.network.roles import Layers, input_nodes, pipeline_nodes, sh
 from workbench.core.network.text import node_text
 from workbench.core.specs import DatasetSpec, Shape
 from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 
 _IMAGE_RANK = 3
 _USUAL_SIDES = (32, 48, 64, 96, 128, 160, 192, 224)
@@ -38,6 +39,7 @@ class DatasetFacts:
         typical: (height, width, channels) typical of images that differ in size, None while it is
             not known.
         unreadable: Files among its images that cannot be read, as far as that is known.
+        has_test: It comes with test images: none are split off.
     """
 
     shape: Shape | None
@@ -47,6 +49,7 @@ class DatasetFacts:
     num_test: int = 0
     typical: Shape | None = None
     unreadable: tuple[str, ...] = ()
+    has_test: bool = False
 
     @classmethod
     def of(cls, spec: DatasetSpec | None, edits: Mapping[str, str]) -> Self | None:
@@ -62,13 +65,21 @@ class DatasetFacts:
         # How many images classes that are left out have is not known.
         counts = (0, 0) if -1 in classes.numbers else (spec.num_train, spec.num_test)
         number = len(classes.names) or None
-        return cls(spec.shape, number, spec.title, *counts, typical=spec.typical_shape)
+        has_test = bool(spec.num_test)
+        typical = spec.typical_shape
+        return cls(spec.shape, number, spec.title, *counts, typical=typical, has_test=has_test)
 
     @property
     def images(self) -> Shape | None:
         """(height, width, channels) of an image, a typical one where they differ in size."""
         found = self.shape or self.typical
         return found if found is not None and len(found) == _IMAGE_RANK else None
+
+
+def unused_settings(recipe: TrainingRecipe, facts: DatasetFacts | None) -> set[str]:
+    """Keys of the recipe that change nothing: beside its other values, or for these images."""
+    unused = {param.key for param in RECIPE_PARAMS if not recipe.is_used(param.key)}
+    return unused | {"test_share"} if facts is not None and facts.has_test else unused
 
 
 def input_shape(facts: DatasetFacts | None, pretrained: Shape | None = None) -> Shape | None:

@@ -43,7 +43,7 @@ PROJECT_SUFFIX = ".workbench"
 _LINE_WIDTH = 100
 _MAX_LISTED = 8
 _LOAD = (
-    "Open a project with the same network and drop the file on its window, or type "
+    "Open a project with the same network and drop the file on its window, in a terminal "
     "`workbench load PROJECT FILE`: its weights become a run that evaluates and classifies."
 )
 _OTHER_KINDS = {
@@ -54,7 +54,7 @@ _OTHER_KINDS = {
     (b"\x89HDF\r\n", ""): ("an HDF5 file, such as weights or a model of Keras", _LOAD),
     (b"PK\x03\x04", ".workbundle"): (
         "a bundle",
-        "Unpack it by `workbench unbundle FILE FOLDER`, or open it in the window.",
+        "Open it in the window, in a terminal by `workbench unbundle FILE FOLDER`.",
     ),
     (b"PK\x03\x04", ""): ("a ZIP archive", "Unpack it, and open the project in it."),
 }

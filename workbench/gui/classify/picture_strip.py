@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
     QPaintEvent,
+    QResizeEvent,
     QStandardItem,
     QStandardItemModel,
 )
@@ -104,10 +105,14 @@ class PictureStrip(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setMouseTracking(True)
-        if is_one_row:
-            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        else:
+        self._is_one_row = is_one_row
+        # Rows below each other are all shown: they scroll with the view, not within it.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if not is_one_row:
             self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self._model.rowsInserted.connect(self._fit_rows)
+            self._model.modelReset.connect(self._fit_rows)
+            self._fit_rows()
         self.setHorizontalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         if is_one_row:
@@ -115,6 +120,16 @@ class PictureStrip(QListView):
         for chosen in (self.clicked, self.activated):
             chosen.connect(lambda index: self.chosen.emit(index.data(KEY_ROLE)))
         theme.changed.connect(self.viewport().update)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._is_one_row:
+            self._fit_rows()
+
+    def _fit_rows(self, *_change: object) -> None:
+        num_columns = max(1, self.viewport().width() // (TILE.width() + GAP_PX))
+        num_rows = max(1, -(-self.num_tiles // num_columns))
+        self.setFixedHeight(num_rows * (TILE.height() + WORDS_PX + GAP_PX))
 
     @property
     def num_tiles(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
@@ -32,11 +32,7 @@ the explanation 270."""
 
 
 class ClassifyView(QWidget):
-    """Classifies pictures with a run's network; `train_requested` where there is none and
-    Train is clicked.
-    """
-
-    train_requested = Signal()
+    """Classifies pictures with a run's network."""
 
     def __init__(
         self,
@@ -62,8 +58,8 @@ class ClassifyView(QWidget):
             context.library,
             context.theme,
             "picture",
-            "Classifying pictures needs a trained model. Train the model of this "
-            "project, or load weights that fit it.",
+            "Classifying pictures needs a trained model. Train, in the top right corner, makes "
+            "one; or load weights that fit this project.",
             second="Load weights…",
         )
         self.top = QWidget()
@@ -100,7 +96,6 @@ class ClassifyView(QWidget):
         for loader in (self.load.clicked, self.empty.second_pressed):
             loader.connect(self.ask_weights)
         self.find_data.said.connect(self.wait.say)
-        self.empty.train_pressed.connect(self.train_requested)
         self.empty.use_pressed.connect(self.chooser.choose)
         self.state.waiting.connect(self.wait.wait_for)
         self.state.said.connect(self.wait.say)

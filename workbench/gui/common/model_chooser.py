@@ -236,9 +236,9 @@ class ModelChooser(QWidget):
 
 
 class NoModelPage(EmptyPage):
-    """What a view shows while there is no model to choose: that one is to be trained, or that its
-    training is under way. A model that is unfinished, or one of many of a series, is used where the
-    user says so.
+    """What a view shows while there is no model to choose: that one is to be trained, by the one
+    Train button there is, or that its training is under way. A model that is unfinished, or one of
+    many of a series, is used where the user says so.
 
     Args:
         library: All runs.
@@ -248,17 +248,15 @@ class NoModelPage(EmptyPage):
         second: A second button; "" for none.
 
     Signals:
-        train_pressed: A model is to be trained.
         use_pressed: The run in this folder is to be used.
     """
 
-    train_pressed = Signal()
     use_pressed = Signal(object)
 
     def __init__(
         self, library: RunLibrary, theme: Theme, icon: str, text: str, *, second: str = ""
     ) -> None:
-        super().__init__(theme, icon, "", text, action="Train", second=second)
+        super().__init__(theme, icon, "", text, second=second)
         self._library, self._text = library, text
         self._usable: RunSummary | None = None
         library.runs_changed.connect(self._look)
@@ -273,21 +271,18 @@ class NoModelPage(EmptyPage):
         live = [run for run in own if run.outcome in LIVE]
         usable = next((run for run in [*live, *own] if run.has_model), None)
         self._usable = usable
-        title, text, words = "Train a model first", self._text, "Train"
+        title, text = "Train a model first", self._text
         if usable is not None:
             name = f"run {usable.number}" if usable.number else quoted(usable.label)
             title, text = "No model is chosen", UNASKED
-            words = f"Use {name} as it is"
+            self.action.setText(f"Use {name} as it is")
         if live:
             title = "Training is under way"
             text = UNFINISHED if usable is not None else UNDER_WAY
         self.title.setText(title)
         self.text.setText(text)
-        self.action.setText(words)
-        self.action.setVisible(usable is not None or not live)
+        self.action.setVisible(usable is not None)
 
     def _on_pressed(self) -> None:
         if self._usable is not None:
             self.use_pressed.emit(self._usable.path)
-        else:
-            self.train_pressed.emit()

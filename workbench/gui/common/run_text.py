@@ -12,7 +12,7 @@ from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import ended_words
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.naming import SEPARATOR
-from workbench.runs.state.outcome import RunOutcome, outcome_words
+from workbench.runs.state.outcome import RunOutcome
 
 _SINGLE = str.maketrans("“”", "‘’")
 _UNSAVED = "Weights held in memory, not saved"
@@ -31,7 +31,7 @@ def state_words(summary: RunSummary) -> str:
             return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
         case "stopped" | "paused":
             return _halted_words(summary)
-    return f"{outcome_words(summary.outcome).capitalize()} · {summary.words}"
+    return f"{summary.state.capitalize()} · {summary.words}"
 
 
 def _halted_words(summary: RunSummary) -> str:
@@ -71,6 +71,8 @@ def _live_words(summary: RunSummary) -> str:
     """A run that is not over, here or on another computer."""
     if summary.outcome == "away":
         return f"Not connected · training on {summary.on or 'another computer'}"
+    if summary.is_unwritable:
+        return "Its folder cannot be written · training continues"
     if summary.outcome == "silent":
         return (
             f"Connection to {summary.on} lost" if summary.on else "Not responding · process alive"

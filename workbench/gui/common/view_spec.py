@@ -30,7 +30,6 @@ class WindowServices:
         start_from_data: Starts a project that fits the images of a data set.
         cancel_start: Calls that off while the images are counted.
         counting: Signal with a sentence while the images are counted, then "".
-        train: Starts a run of the project.
         train_again: Starts one from the weights of the run in a folder.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
         hosts_changed: Signal: a computer was saved, renamed or forgotten.
@@ -51,7 +50,6 @@ class WindowServices:
     start_from_data: Callable[[Choice], None]
     cancel_start: Callable[[], None]
     counting: SignalInstance
-    train: Callable[[], None]
     train_again: Callable[[Path], None]
     ask_target: Callable[[str], None]
     hosts_changed: SignalInstance

@@ -204,5 +204,7 @@ def _facts(description: DataDescription) -> list[tuple[str, str]]:
     if description.shape:
         facts.append(("Width × height", image_size_text(description.shape)))
     elif description.typical_size:
-        facts.append(("Typical width × height", image_size_text(description.typical_size)))
+        about = "" if description.is_complete else "about "  # of some images, until all were read
+        size = image_size_text(description.typical_size)
+        facts.append(("Typical width × height", f"{about}{size}"))
     return facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.core.checks.images import unused_settings
 from workbench.core.training.recipe import RECIPE_PARAMS, SPLIT_KEYS, TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
@@ -50,6 +51,7 @@ class DataSplitPanel(Box):
         add_to(self.column, heading, self.bar, self.words, self.form, self._error)
         self.form.value_changed.connect(self._on_value_changed)
         self._document.recipe_changed.connect(self.refresh)
+        self._document.analysis_changed.connect(self._show_used)  # the images are known, or others
         self._document.project_replaced.connect(self.refresh)
         state.exact.changed.connect(self.refresh)
         state.source_changed.connect(lambda: self.set_given(Given()))
@@ -71,8 +73,12 @@ class DataSplitPanel(Box):
         self.bar.setVisible(bool(given.per_class))
         self.bar.set_parts(split_parts(given, recipe))
         self.words.setText(split_words(given, recipe))
-        self.form.set_unused({key for key in _SPLIT_KEYS if not recipe.is_used(key)})
+        self._show_used()
         self.form.set_values({key: getattr(recipe, key) for key in _SPLIT_KEYS})
+
+    def _show_used(self) -> None:
+        unused = unused_settings(self._document.recipe, self._document.dataset_facts)
+        self.form.set_unused(unused.intersection(_SPLIT_KEYS))
 
     def _on_value_changed(self, key: str, value: object) -> None:
         try:

@@ -43,7 +43,6 @@ class DataState(QObject):
         check_asked(bool): The images shall be checked, with True their labels too.
         browsing(bool): Whether all images are shown, in place of everything else.
         closing: The window closes.
-        train_wanted: A run of the project is to be started.
 
     Attributes:
         context: The parts that all views work with.
@@ -64,7 +63,6 @@ class DataState(QObject):
     check_asked = Signal(bool)
     browsing = Signal(bool)
     closing = Signal()
-    train_wanted = Signal()
     place_unknown = Signal(object)
     findings_shown = Signal(bool)
 
@@ -263,6 +261,7 @@ class DataState(QObject):
                 num_test=description.num_test,
                 typical=(*size, description.num_channels) if size else None,
                 unreadable=tuple(path for path, _ in description.bad_files),
+                has_test=not description.is_test_split_off,
             )
         )
 

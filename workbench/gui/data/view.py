@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
@@ -24,15 +24,9 @@ class DataView(QWidget):
         state: What the panels show.
     """
 
-    def __init__(
-        self,
-        context: WindowContext,
-        panels: Sequence[PanelSpec[DataState]],
-        train: Callable[[], None],
-    ) -> None:
+    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DataState]]) -> None:
         super().__init__()
         self.state = DataState(context, self)
-        self.state.train_wanted.connect(train)
         self.panels = Sections(panels, self.state, self)
         beside = column(spacing=14)
         # What the check has found is above the contents: it is seen first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
@@ -48,9 +48,7 @@ SHOWS = (
 
 
 class EvaluateView(QWidget):
-    """Scores of one run; `train_requested` where there is none and Train is clicked."""
-
-    train_requested = Signal()
+    """Scores of one run."""
 
     def __init__(
         self,
@@ -72,7 +70,9 @@ class EvaluateView(QWidget):
         self.wait = WaitLabel()
         self.find_data = FindDataButton(context, self.state.background)
         self.hint = EmptyPage(theme, "chart", NOT_YET, SHOWS, action="Evaluate")
-        text = "Its scores on held-out images appear here."
+        text = (
+            "Train, in the top right corner, makes one. Its scores on held-out images appear here."
+        )
         self.empty = NoModelPage(context.library, theme, "chart", text)
         self.top = QWidget()
         self._body = QStackedWidget()
@@ -134,7 +134,6 @@ class EvaluateView(QWidget):
         self.state.failed.connect(self._on_failed)
         self.find_data.said.connect(self.wait.say)
         self.find_data.found.connect(self.evaluate)
-        self.empty.train_pressed.connect(self.train_requested)
         self.empty.use_pressed.connect(self.chooser.choose)
 
     # asking ------------------------------------------------------------------------------

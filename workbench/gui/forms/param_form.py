@@ -125,9 +125,10 @@ class ParamForm(QWidget):
 
     def set_unused(self, keys: Collection[str]) -> None:
         """Leaves out the rows of parameters that change nothing at present."""
-        self._unused = frozenset(keys)
-        for key in self._editors:
-            self._show_row(key)
+        if self._unused != frozenset(keys):
+            self._unused = frozenset(keys)
+            for key in self._editors:
+                self._show_row(key)
 
     def _show_row(self, key: str) -> None:
         """Shows or leaves out a row, with its message where it has one."""

@@ -19,6 +19,9 @@ _BREAK = "\N{ZERO WIDTH SPACE}"
 TIP_LETTERS = 80
 """The longest line of a tooltip."""
 
+_LINES = r"`[^`]*`(?:,? (?:or|then) `[^`]*`)*"
+_IN_TERMINAL = re.compile(rf"[,;] in a terminal:?(?: by)? {_LINES}")
+_COMMAND = re.compile(r"`(\S+ [^`]*)`")
 _LONG_WORD = 20
 """Letters that fit a line of the narrowest panel."""
 _WEIGHTS = {"strong": 600, "value": 600}
@@ -59,7 +62,14 @@ class _WrappedLabel(QLabel):
     """Breaks lines, but no shape: 24 × 24 × 32 stays on one line."""
 
     def setText(self, text: str) -> None:
-        super().setText(unbroken(text))
+        super().setText(unbroken(window_words(text)))
+
+
+def window_words(text: str) -> str:
+    """Words that terminals print too, as the window says them: "in the window by Open, in a
+    terminal by `workbench open`" without the second half; another command stands in quotes.
+    """
+    return _COMMAND.sub(r"“\1”", _IN_TERMINAL.sub("", text)) if "`" in text else text
 
 
 def unbroken(text: str) -> str:
@@ -161,7 +171,7 @@ def plain_tip(text: str) -> str:
     Qt reads a tooltip as rich text when it looks like it; without "<" it never does, and breaks no
     line either.
     """
-    lines = text.replace("<", "‹").replace(">", "›").split("\n")
+    lines = window_words(text).replace("<", "‹").replace(">", "›").split("\n")
     return "\n".join(map(_broken, lines))
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMessageBox, QWidget
 
 from workbench.errors import WorkbenchError
+from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.working_dialog import InstallDialog
 from workbench.parts import part_to_install
 
@@ -48,9 +49,11 @@ def error_details(error: WorkbenchError) -> str:
 
 def show_error(parent: QWidget | None, error: WorkbenchError) -> None:
     """Shows what happened and what to do, the details folded, and waits for OK."""
-    box = make_box(parent, QMessageBox.Icon.Warning, error.what, error.fix)
-    box.setDetailedText(error_details(error))
     part = part_to_install(error.fix)
+    # Its button is below.
+    fix = error.fix if part is None else error.fix.replace(f"{part.install_words}.", "").strip()
+    box = make_box(parent, QMessageBox.Icon.Warning, error.what, fix)
+    box.setDetailedText(error_details(error))
     if part is None:
         box.exec()
         return
@@ -120,7 +123,7 @@ def make_box(parent: QWidget | None, icon: QMessageBox.Icon, what: str, more: st
     box.setWindowTitle("Workbench")
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIcon(icon)
-    box.setText(what)
+    box.setText(window_words(what))
     # The informative text has no plain format of its own: "<" is what would make it rich.
-    box.setInformativeText(more.replace("<", "‹").replace(">", "›"))
+    box.setInformativeText(window_words(more).replace("<", "‹").replace(">", "›"))
     return box

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar
 
 from workbench.core.format import clock
-from workbench.gui.kit.labels import set_role
+from workbench.gui.kit.labels import set_role, window_words
 
 SAY_HOW_LONG_AFTER_S = 2.0
 TICK_MS = 500
@@ -49,7 +49,7 @@ class WaitLabel(QLabel):
         """Nothing is waited for any more: shows words, or nothing."""
         self._tick.stop()
         set_role(self, "bad" if is_bad else "dim")
-        self.setText(words)
+        self.setText(window_words(words))
 
     def _refresh(self) -> None:
         waited_s = monotonic() - self._since

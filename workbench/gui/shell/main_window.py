@@ -29,6 +29,7 @@ from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.images.find_data import MovedData
 from workbench.gui.kit.file_dialogs import DialogFolders
+from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.layout import FRAME_PX
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
@@ -159,7 +160,7 @@ class MainWindow(QMainWindow):
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
-        self.status.showMessage(words, MESSAGE_MS)
+        self.status.showMessage(window_words(words), MESSAGE_MS)
 
     # set-up --------------------------------------------------------------------------
 
@@ -175,7 +176,6 @@ class MainWindow(QMainWindow):
             start_from_data=self.start.from_data,
             cancel_start=self.start.cancel,
             counting=self.start.said,
-            train=self.runs.start,
             train_again=self.runs.train_again,
             ask_target=self.places.ask,
             hosts_changed=self.places.hosts_changed,

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from workbench.protocol.events import CheckpointKept, PhaseChanged, RunEvent, TimeSpent
 from workbench.runs.log.event_text import event_text
 
 CHECKPOINT_NEWS_S = 60.0
 """Short epochs keep a checkpoint each second: the log shows one a minute."""
+
+
+_HOW_FAR = re.compile(r": [\d,.]+ of [\d,.]+$")
 
 
 class LogFormatter:
@@ -29,6 +34,8 @@ class LogFormatter:
     def _news(self, event: RunEvent, epochs: int) -> str:
         match event:
             case PhaseChanged():
+                # How far it is the header shows.
+                event = replace(event, text=_HOW_FAR.sub("", event.text))
                 is_new = event.text != self._phase
                 self._phase = event.text
             case TimeSpent():

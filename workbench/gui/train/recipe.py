@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from workbench.core.checks.images import unused_settings
 from workbench.core.checks.recipe import check_rate
 from workbench.core.format import plural
 from workbench.core.network.graph import Graph
@@ -88,6 +89,7 @@ class RecipePanel(QScrollArea):
         document.recipe_changed.connect(self._on_recipe_changed)
         document.project_replaced.connect(self._on_recipe_changed)
         document.target_changed.connect(self._show_recipe)
+        document.analysis_changed.connect(self._show_used)  # the images are known, or others
         self._show_recipe()
 
     def _build(self, warning: MemoryWarning) -> None:
@@ -200,12 +202,16 @@ class RecipePanel(QScrollArea):
         self.form.set_values(asdict(recipe))
         rate_warning = next((each.title for each in check_rate(recipe)), "")
         self.form.set_warnings({"learning_rate": rate_warning})
-        self.form.set_unused({p.key for p in RECIPE_PARAMS if not recipe.is_used(p.key)})
+        self._show_used()
         steps = recipe.steps_per_epoch or self._steps_per_epoch
         self.curve.set_recipe(recipe, steps)
         self.curve_words.setText(schedule_words(recipe, steps))
         self.form.sections["Schedule"].set_note(recipe.schedule_spec.title)
         self.form.sections["Checkpoints"].set_note(f"saves the {recipe.keep} epoch")
+
+    def _show_used(self) -> None:
+        document = self._document
+        self.form.set_unused(unused_settings(document.recipe, document.dataset_facts))
 
     def _on_take(self) -> None:
         if self._run_project is not None:

@@ -88,6 +88,7 @@ class RunHeader(QFrame):
         self._follower: RunFollower | None = None
         self._asked = ""
         self._is_best_saved = False
+        self._is_stopped_above = False
         self._can_resume, self._resumes = False, ""
         self._buttons_px = 0
         self._phase_words = ""
@@ -182,6 +183,12 @@ class RunHeader(QFrame):
         self._asked = asked
         self.refresh()
 
+    def set_is_stopped_above(self, *, is_stopped_above: bool) -> None:
+        """Whether the window's bar has Stop for this run, while it trains."""
+        if is_stopped_above != self._is_stopped_above:
+            self._is_stopped_above = is_stopped_above
+            self.refresh()
+
     def set_can_resume(self, can_resume: bool, resumes: str = "") -> None:  # noqa: FBT001 - a fact
         """Whether a checkpoint is kept from which the run, now over, can go on, and from where."""
         self._can_resume, self._resumes = can_resume, resumes
@@ -255,6 +262,7 @@ class RunHeader(QFrame):
         phase = follower.history.phase if follower is not None and is_training else None
         can_skip = phase is not None and phase.can_skip
         is_training = is_training and not can_skip  # what goes on then is ended by Skip
+        has_stop = is_training and not self._is_stopped_above
         can_resume = is_over and self._can_resume and self._kind not in _RESUMED_BY_BANNER
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
         end = ("Remove from queue", "Removing") if is_waiting else ("Stop", "Stopping")
@@ -262,7 +270,7 @@ class RunHeader(QFrame):
             (self.pause, "pause", "Pause", "Pausing", is_training),
             (self.resume, "resume", *go, is_waiting or can_resume),
             (self.skip, "skip", "Skip", "Skip", can_skip),
-            (self.stop, "stop", *end, is_training or is_waiting),
+            (self.stop, "stop", *end, has_stop or is_waiting),
         )
         is_alone = sum(is_shown for *_, is_shown in parts) == 1
         has_words = is_alone or self.width() >= BUTTON_WORDS_FROM_PX

@@ -13,11 +13,11 @@ from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import TimeSpent
-from workbench.runs.log.event_text import AFTER, TIME_PARTS, time_shares
+from workbench.runs.log.event_text import AFTER, TIME_PARTS, TimePart, time_shares
 
 BAR_PX = 12
-MOST_PX = 260
-"""All rows, with two lines of advice."""
+MOST_PX = 300
+"""All rows, with what follows the training and two lines of advice."""
 
 PART_COLORS = {
     "compute": "#3b82f6",
@@ -80,8 +80,8 @@ class TimeSpentBox(QScrollArea):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
-        for row, (name, _, what) in enumerate(TIME_PARTS):
-            self._add_row(row, name, what)
+        for row, part in enumerate(TIME_PARTS):
+            self._add_row(row, part)
         page = QWidget()
         parts = (self.bar, self._grid, self.after, self.advice, self.hint, STRETCH)
         self._page = column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
@@ -119,21 +119,25 @@ class TimeSpentBox(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """No row is cut: as high as what it shows, and small while that is little."""
+        """No row is cut: as high as what it shows, and no higher: the settings have the rest."""
+        for layout in (self._grid, self._page):  # of rows that were hidden just now
+            layout.invalidate()
         width = max(self.viewport().width(), self.minimumWidth())
         height = self._page.totalSizeHint().height()
         if self._page.hasHeightForWidth():  # a label with broken lines is shown
-            height = self._page.totalHeightForWidth(width)
+            least = self._page.totalMinimumSize().height()  # the area gives the page no less
+            height = max(self._page.totalHeightForWidth(width), least)
         self.setMinimumHeight(min(height, MOST_PX) + 2 * self.frameWidth())
+        self.setMaximumHeight(height + 2 * self.frameWidth())
 
-    def _add_row(self, row: int, name: str, what: str) -> None:
+    def _add_row(self, row: int, part: TimePart) -> None:
         dot = QLabel()
         dot.setFixedSize(9, 9)
-        dot.setStyleSheet(f"background: {PART_COLORS[name]}; border-radius: 2px;")
-        title = plain_label(what, role="dim")
+        dot.setStyleSheet(f"background: {PART_COLORS[part.name]}; border-radius: 2px;")
+        title = plain_label(part.title, role="dim")
         value = plain_label(role="value")
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        title.setToolTip(plain_tip(name))
+        title.setToolTip(plain_tip(part.meaning))
         for place, label in enumerate((dot, title, value)):
             self._grid.addWidget(label, row, place)
-        self._rows[name] = (dot, title, value)
+        self._rows[part.name] = (dot, title, value)

@@ -17,6 +17,7 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.train.diagnosis.controller import DiagnosisController
 from workbench.gui.train.error_banner import ErrorBanner
@@ -154,6 +155,7 @@ class TrainView(QMainWindow):
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
+        self._library.project_changed.connect(self._show_next_steps)
         self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
@@ -293,6 +295,8 @@ class TrainView(QMainWindow):
         project = OpenProject.of(self._context.document.project)
         is_saved = self._follower is not None and self._follower.history.is_after_training
         is_own = run is not None and project.owns(run)
+        # One that was just started is not listed yet.
+        self.header.set_is_stopped_above(is_stopped_above=run is None or is_own)
         self.next_steps.show_run(run, is_own=is_own, is_saved=is_saved)
 
     def _epochs(self) -> int:
@@ -370,4 +374,4 @@ class TrainView(QMainWindow):
 
     def _say(self, words: str) -> None:
         self.status.emit(words)
-        self.log.add_text(words)
+        self.log.add_text(window_words(words))

@@ -9,7 +9,7 @@ from workbench.gui.panels import panels_of
 def _load() -> MakeView:
     from workbench.gui.data.view import DataView
 
-    return lambda services: DataView(services.context, panels_of("data"), services.train)
+    return lambda services: DataView(services.context, panels_of("data"))
 
 
 SPEC = ViewSpec(

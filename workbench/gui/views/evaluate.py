@@ -23,7 +23,6 @@ def _load() -> MakeView:
 
     def make(services: WindowServices) -> QWidget:
         view = EvaluateView(services.context, panels_of("evaluate"), services.state)
-        view.train_requested.connect(services.train)
         view.state.train_again.connect(services.train_again)
         view.state.what_if_wanted.connect(lambda: _open_what_if(services))
         view.state.said.connect(services.say)

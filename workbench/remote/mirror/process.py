@@ -105,7 +105,7 @@ def fetch(run: RunFolder) -> None:
         raise RunFolderError(
             "This run is already connected: its files are downloaded automatically.",
             where=str(run.path),
-            fix=f"`workbench attach {run.name}` follows it.",
+            fix=f"Train shows it, in a terminal `workbench attach {run.name}`.",
         )
     try:
         place = place_for(*known_target(remote.choice()))

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from workbench.runs.library.summary import RunSummary
-from workbench.runs.state.outcome import outcome_words
 
 Test = Callable[[RunSummary], bool]
 
@@ -35,7 +34,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 
 def _outcome(run: RunSummary) -> str:
     """As JSON names it and as people read it."""
-    return f"{run.outcome} {outcome_words(run.outcome)}"
+    return f"{run.outcome} {run.state}"
 
 
 def _accuracy(run: RunSummary) -> float | None:

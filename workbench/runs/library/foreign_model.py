@@ -16,12 +16,13 @@ _ONNX_FIELDS = (0x12, 0x1A, 0x22, 0x3A, 0x42)
 
 _HDF5 = "an HDF5 file, such as weights or a model of Keras (.h5)"
 _LOAD = (
-    "`workbench load PROJECT FILE` makes a run of it, where PROJECT is a project with its network."
+    "A run is made of it in a project with its network: in the window by File > Load weights, in a "
+    "terminal by `workbench load PROJECT FILE`."
 )
 _SCRIPT = (
     "If Workbench exported it, run the classify.py of its ready folder, or classify with the run "
-    "that it was exported from. Otherwise `workbench load PROJECT FILE` takes the Keras file "
-    "(.keras, .h5) that it was made of."
+    "that it was exported from. Otherwise load the Keras file (.keras, .h5) that it was made of: "
+    "in the window by File > Load weights, in a terminal by `workbench load PROJECT FILE`."
 )
 
 

@@ -30,7 +30,7 @@ from workbench.runs.log.scores import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
 from workbench.runs.places import place_words
 from workbench.runs.request import RunRequest
-from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of
+from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of, outcome_words
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
 
@@ -64,6 +64,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         project_path: The file of its project; "" for one that was never saved.
         network_key, request_key: Equal for runs of the same network, of the same request.
         outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
+        is_unwritable: It trains, and nothing can be written into its folder.
         words: The outcome as a sentence, and what the figures leave out of a very long log.
         verdict: What is wrong with how it has learned, in words; "" where nothing is.
         created: Seconds since the epoch.
@@ -105,6 +106,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     network_key: str = ""
     request_key: str = ""
     outcome: str
+    is_unwritable: bool = False
     words: str
     verdict: str = ""
     created: float
@@ -140,6 +142,11 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     def is_over(self) -> bool:
         """True when nothing more will come."""
         return self.outcome not in UNDER_WAY
+
+    @property
+    def state(self) -> str:
+        """The outcome in a word or two for people, as "not responding"."""
+        return "cannot save" if self.is_unwritable else outcome_words(self.outcome)
 
 
 def summarise(run: RunFolder) -> RunSummary | None:
@@ -194,6 +201,7 @@ def _summary(run: RunFolder) -> RunSummary:
         own_title=notes.title,
         **_of_request(request, notes.title),
         outcome=outcome.kind,
+        is_unwritable=outcome.is_unwritable,
         words=" ".join(filter(None, (outcome.sentence(), left_out))),
         verdict=finished.verdict if finished is not None else "",
         epochs=started.epochs if started is not None else _planned_epochs(request),

@@ -48,7 +48,8 @@ def check_deletable(run: RunFolder) -> None:
             "it could not be stopped any more.",
             where=str(run.path),
             received=outcome_of(run).sentence(),
-            fix=f"Reconnect with `workbench attach {run.name}`, then stop it.",
+            fix="Reconnect to it, then stop it: in the window by Reconnect in Train, in a terminal "
+            f"by `workbench attach {run.name}`.",
         )
 
 

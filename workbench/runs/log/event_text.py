@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.core.format import count, duration, plural, share, within_sentence
 from workbench.protocol.events import (
@@ -19,16 +19,53 @@ from workbench.protocol.events import (
 )
 from workbench.targets import target_title
 
-TIME_PARTS: tuple[tuple[str, str, str], ...] = (
-    ("compute", "compute_s", "Training steps"),
-    ("input", "input_s", "Input wait"),
-    ("host", "host_s", "Host overhead"),
-    ("features", "features_s", "Frozen layers, once"),
-    ("compile", "compile_s", "Graph build and XLA compile"),
-    ("validation", "validation_s", "Validation"),
-    ("saving", "saving_s", "Checkpointing"),
+
+class TimePart(NamedTuple):
+    """A part of a trainer's time.
+
+    Attributes:
+        name: For programs and terminals.
+        field: Of TimeSpent.
+        title: What it is, in a few words.
+        meaning: What is done in it.
+    """
+
+    name: str
+    field: str
+    title: str
+    meaning: str
+
+
+TIME_PARTS = (
+    TimePart(
+        "compute", "compute_s", "Training steps", "Forward and backward passes, weight updates"
+    ),
+    TimePart(
+        "input", "input_s", "Input wait", "The steps wait for images: reading, decoding, augmenting"
+    ),
+    TimePart(
+        "host",
+        "host_s",
+        "Host overhead",
+        "Python between the steps: starting them, reading their results, writing the log",
+    ),
+    TimePart(
+        "features",
+        "features_s",
+        "Frozen layers, once",
+        "Outputs of the frozen layers for all images, kept for every epoch",
+    ),
+    TimePart(
+        "compile",
+        "compile_s",
+        "Graph build and XLA compile",
+        "The network is made into a program for this hardware, once per run",
+    ),
+    TimePart(
+        "validation", "validation_s", "Validation", "Loss and accuracy on the validation images"
+    ),
+    TimePart("saving", "saving_s", "Checkpointing", "Weights and checkpoints are written"),
 )
-"""(name, field of TimeSpent, what it is) of each part of a trainer's time."""
 
 AFTER = "After training"
 """Calibration, comparison and test: beside the parts."""
@@ -95,7 +132,7 @@ def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
     """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`. What follows
     the last step is none of them.
     """
-    parts = [(name, max(0.0, getattr(spent, field))) for name, field, _ in TIME_PARTS]
+    parts = [(name, max(0.0, getattr(spent, field))) for name, field, *_ in TIME_PARTS]
     total = sum(seconds for _, seconds in parts)
     return [(name, seconds, seconds / total) for name, seconds in parts if total and seconds]
 

@@ -135,7 +135,7 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
     """The state of a run now, by its `history` where that is known, else by the end of its log.
     Raises RunFolderError where its folder cannot be read.
     """
-    fix = "Make it readable: `workbench runs` shows then how far the run is."
+    fix = "Make it readable: how far the run is can be shown then."
     with os_errors_as(RunFolderError, "The run folder cannot be read.", run.path, fix=fix):
         found = _outcome_of(run, history)
         return replace(found, resumes=resume_words(run)) if found.can_resume else found

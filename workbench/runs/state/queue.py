@@ -334,7 +334,9 @@ def _log_failed(run: RunFolder, error: WorkbenchError) -> None:
 
 def _not_waiting(run: RunFolder) -> RunFolderError:
     return RunFolderError(
-        "This run is not queued.", where=str(run.path), fix="`workbench queue` lists queued runs."
+        "This run is not queued.",
+        where=str(run.path),
+        fix="The queued runs are listed in Train, in a terminal by `workbench queue`.",
     )
 
 

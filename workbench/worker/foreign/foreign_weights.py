@@ -232,7 +232,8 @@ def read_any_card(path: Path) -> ModelCard:
             where=str(path),
             received=error.what,
             expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
-            fix="For other weights: `workbench load PROJECT FILE`, where PROJECT has its network.",
+            fix="For other weights, open a project with their network: in the window by File > "
+            "Load weights, in a terminal by `workbench load PROJECT FILE`.",
         ) from error
     return decode_card(data, f"{path}: {CARD_MEMBER}")
 

@@ -73,7 +73,10 @@ def _no_compiler(environment: CompilerEnvironment) -> str:
         return words
     if environment.is_installed():
         return ""
-    return "The TPU compiler is not installed. Install it with `workbench compiler install`."
+    return (
+        "The TPU compiler is not installed. Install it: in the window by Run > “Will it train on "
+        "a TPU?”, in a terminal by `workbench compiler install`."
+    )
 
 
 def _lower(

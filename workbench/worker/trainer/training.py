@@ -262,7 +262,7 @@ class Training:
         after, job = AfterTraining(self._job, ready.ledger), self._job
         found = calibrate_run(job, ready, after) if self._company.is_chief else Calibrated()
         if self._company.is_chief and is_comparable(ready):
-            after.phase("comparing", "Comparing with TensorFlow", partial(check_onnx, job, ready))
+            after.phase("comparing", "Checking the saved model", partial(check_onnx, job, ready))
         part, compiled = ready.images.test, ready.compiled
         if part is None or compiled.test is None:
             return

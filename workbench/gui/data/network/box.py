@@ -1,4 +1,4 @@
-"""Which network is trained on the images and why, other ones to choose, and Train."""
+"""Which network is trained on the images and why, and other ones to choose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.gui.data.network.present import (
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.buttons import ElidedButton, button
 from workbench.gui.kit.cards import Box
-from workbench.gui.kit.labels import plain_label, plain_tip, restyle
+from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.starter import DataFacts, folder_facts, start_on, usual_backbone
@@ -45,7 +45,6 @@ class NetworkBox(Box):
     Attributes:
         chooser: Says which network it is; its menu has the others.
         other: From scratch instead of pretrained, or back.
-        train: Starts a run.
         reason: Why this network was chosen.
     """
 
@@ -54,8 +53,7 @@ class NetworkBox(Box):
         self._state = state
         self._document = state.context.document
         self._counts = self._document.project.dataset, ""
-        theme = state.context.theme
-        self.chooser = ElidedButton("", icon="core", theme=theme)
+        self.chooser = ElidedButton("", icon="core", theme=state.context.theme)
         self.chooser.setAccessibleName("Network")
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
@@ -63,11 +61,9 @@ class NetworkBox(Box):
         self.chooser.setMenu(self._menu)
         self.other = button("", role="link")
         self.other.clicked.connect(lambda _=False: self._take_other())
-        self.train = button("Train", role="primary", icon="train", theme=theme)
-        self.train.clicked.connect(lambda _=False: state.train_wanted.emit())
         self.reason = plain_label(role="dim", wrap=True)
         self.wait = WaitLabel()
-        line = row(self.chooser, self.other, STRETCH, self.train, spacing=12)
+        line = row(self.chooser, self.other, STRETCH, spacing=12)
         add_to(self.column, line, self.reason, self.wait)
         self.wait.hide()
         document = self._document
@@ -91,11 +87,6 @@ class NetworkBox(Box):
         self.other.setVisible(bool(graph.nodes) and (is_pretrained or self._is_worth_it()))
         self.chooser.setEnabled(self._is_known)
         self.other.setEnabled(self._is_known)
-        reason = self._document.analysis.reason
-        restyle(self.train, blocked=bool(reason))
-        self.train.refresh_icon()
-        tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
-        self.train.setToolTip(plain_tip(tip))
 
     def _reason(self, *, is_pretrained: bool) -> str:
         """Why this network, behind the counts of the images as they are with the edits."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from workbench.runs.log.history import MetricHistory
 
 OVERLAY_COLORS = (
-    "#16a34a",
     "#e0479e",
     "#9b5de5",
     "#0d9aa8",
@@ -16,10 +15,11 @@ OVERLAY_COLORS = (
     "#64748b",
     "#b0652a",
     "#c026d3",
+    "#16a34a",
     "#4d9422",
 )
 """Each stands out from the panel of both themes (contrast 3:1 at least), and none is the
-blue and amber of the current run."""
+blue and amber of the current run. Greens are last: the dot of a completed run is green."""
 
 
 def overlay_color(index: int) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from workbench.core.format import count, duration, share
 from workbench.gui.common.run_text import when
 from workbench.runs.library.summary import RunSummary
-from workbench.runs.state.outcome import outcome_words
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,7 @@ def _epochs(run: RunSummary) -> str:
 
 COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("Run", 0, lambda run: run.number or run.label.casefold(), lambda run: run.label),
-    RunColumn(
-        "State", 84, lambda run: run.outcome, lambda run: outcome_words(run.outcome).capitalize()
-    ),
+    RunColumn("State", 84, lambda run: run.outcome, lambda run: run.state.capitalize()),
     RunColumn(
         "Val. acc.",
         76,

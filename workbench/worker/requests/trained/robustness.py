@@ -64,8 +64,8 @@ def _own_tests(run: RunFolder) -> Sequence[RobustnessTest]:
     raise UsageError(
         "The project of this run has no robustness test.",
         where=str(run.path),
-        fix="Save one with What-if in the Classify view, or choose alterations: "
-        "`workbench robustness RUN --suite`, or `--alter KEY=STRENGTH`.",
+        fix="Save one with What-if in the Classify view, or choose alterations: in the window in "
+        "Evaluate, in a terminal by `workbench robustness RUN --suite` or `--alter KEY=STRENGTH`.",
     )
 
 
