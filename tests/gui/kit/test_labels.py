@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QFrame
 
 from workbench.gui.kit import wait_label
 from workbench.gui.kit.labels import (
@@ -11,6 +13,7 @@ from workbench.gui.kit.labels import (
     breakable,
     plain_label,
     plain_tip,
+    restyle,
     unbroken,
     with_key,
 )
@@ -65,3 +68,18 @@ def test_a_wait_is_said_in_minutes_as_everywhere(qtbot, monkeypatch):
     label.wait_for("Trying")
     assert label.text() == "Trying, 2 min 06 s"
     label.say("")
+
+
+@pytest.mark.parametrize("roles", [("drop", ""), ("", "drop")])
+def test_the_content_of_a_frame_follows_its_border(qtbot, roles):
+    """Where it is restyled as where it was made so."""
+    frames = [QFrame(), QFrame()]
+    for frame, role in zip(frames, roles, strict=True):
+        qtbot.addWidget(frame)
+        frame.setStyleSheet('QFrame[role="drop"] { border: 2px dashed red; }')
+        frame.setProperty("role", role)
+        frame.show()
+    assert frames[0].contentsRect() != frames[1].contentsRect()
+    restyle(frames[0], role=roles[1])
+    frames[0].resize(frames[1].size())
+    assert frames[0].contentsRect() == frames[1].contentsRect()
