@@ -59,6 +59,7 @@ class Photographer:
     def __init__(self, window, folder: Path) -> None:  # noqa: ANN001 - imported late
         self._window = window
         self._folder = folder
+        self._trained: Path | None = None
 
     def welcome(self) -> None:
         """The page people see first."""
@@ -77,6 +78,7 @@ class Photographer:
         wait(lambda: len(library.current.history.epochs) > 2, 300)
         self._both("training")
         wait(lambda: library.current.outcome.is_over, 300)
+        self._trained = library.current.run.path
 
     def views(self) -> None:
         """Design, with and without a problem; data; train; evaluate; classify."""
@@ -94,9 +96,10 @@ class Photographer:
         pause(5_000)
         self._both("evaluate_images")
         window.classify([str(path) for path in sample_paths()])
-        answer = window.views.currentWidget().panels["classify_result"]
-        wait(lambda: answer.entry is not None, 60)
-        pause(3_000)
+        panels = window.views.currentWidget().panels
+        wait(lambda: panels["classify_result"].entry is not None, 60)
+        wait(panels["classify_explanation"].menu_button.isEnabled, 120)  # the heat map is there
+        pause(1_000)
         self._both("classify")
         window.show_view("data")
         pause(15_000)
@@ -123,7 +126,7 @@ class Photographer:
         from workbench.gui.train.exporting.dialog import ExportDialog  # noqa: PLC0415
 
         window = self._window
-        window.actions_by_key["export"].trigger()
+        window.runs.ask_export(self._trained)  # another project is open by now
         dialog = window.findChild(ExportDialog)
         dialog.resize(1_000, 652)  # the platform's screen is smaller than people have
         with tempfile.TemporaryDirectory(prefix="workbench-exports-") as folder:
@@ -149,7 +152,8 @@ class Photographer:
         wait(lambda: library.current is not None and library.current.is_over, 300)
         first = library.current.run.path
         library.set_notes(first, RunNotes(title="Baseline", tags=["baseline"]))
-        document.set_recipe(schedule="one_cycle", label_smoothing=0.1)
+        # Long enough that it goes on when it is paused.
+        document.set_recipe(schedule="one_cycle", label_smoothing=0.1, epochs=8)
         library.start_run(document.project, title="One cycle")
         wait(lambda: library.current.run.path != first, 60)
         wait(lambda: len(library.current.history.epochs) > 1, 600)

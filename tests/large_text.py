@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 SCREEN = (1440, 900)
+_AGAIN = [("design", True), ("welcome", True)]
+"""While a run goes on; the first page then leads back to the project."""
 _TRIES = 20
 _PAUSE_MS = 20
 
@@ -33,7 +35,7 @@ def main() -> int:
         staged = Staged(window, home)
         staged.stage()
         flaws: dict[str, list[str]] = {}
-        for view, is_running in [(view, False) for view in VIEWS] + [("design", True)]:
+        for view, is_running in [(view, False) for view in VIEWS] + _AGAIN:
             staged.show(view)
             window.top.show_state(is_running=is_running, reason="", num_waiting=3)
             for _ in range(_TRIES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFrame, QMessageBox
 
 from workbench.core.projects.project_file import read_project
 from workbench.errors import ProjectFileError
@@ -15,6 +15,7 @@ from workbench.gui.kit.labels import (
     breakable,
     plain_label,
     plain_tip,
+    restyle,
     unbroken,
     window_words,
     with_key,
@@ -106,3 +107,18 @@ def test_a_wait_is_said_in_minutes_as_everywhere(qtbot, monkeypatch):
     label.wait_for("Trying")
     assert label.text() == "Trying, 2 min 06 s"
     label.say("")
+
+
+@pytest.mark.parametrize("roles", [("drop", ""), ("", "drop")])
+def test_the_content_of_a_frame_follows_its_border(qtbot, roles):
+    """Where it is restyled as where it was made so."""
+    frames = [QFrame(), QFrame()]
+    for frame, role in zip(frames, roles, strict=True):
+        qtbot.addWidget(frame)
+        frame.setStyleSheet('QFrame[role="drop"] { border: 2px dashed red; }')
+        frame.setProperty("role", role)
+        frame.show()
+    assert frames[0].contentsRect() != frames[1].contentsRect()
+    restyle(frames[0], role=roles[1])
+    frames[0].resize(frames[1].size())
+    assert frames[0].contentsRect() == frames[1].contentsRect()

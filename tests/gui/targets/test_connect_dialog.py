@@ -6,9 +6,10 @@ import sys
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests import sshd
+from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accepted_keys
 from workbench.remote.ssh.saved_hosts import saved_choices
@@ -102,12 +103,17 @@ def test_the_key_file_is_chosen_in_a_dialog_that_begins_among_the_keys(
     assert begun == [str(keys), str(key.parent)]
 
 
-def test_nothing_is_accepted_before_the_fingerprint_was_seen(page, server, rest):
+def test_nothing_is_accepted_before_the_fingerprint_was_seen(page, server, rest, qtbot):
+    """Its page has no scroll bar where the one before needs one."""
     type_address(page, server)
+    for fold in page.address.findChildren(CollapsibleSection):
+        fold.head.setChecked(True)
     page.next.click()
     rest()
     assert page.pages.currentWidget() is page.identity
     assert server.fingerprint in page.identity.prints.text()
+    area = page.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: not area.verticalScrollBar().isVisible())
     place = RemoteHost(host="127.0.0.1", user=server.user, port=server.port)
     assert accepted_keys(place) == []
     page.back.click()

@@ -24,6 +24,7 @@ def page(window, qtbot, tmp_path):
 
 def test_begins_with_the_projects_own_place_and_another(page):
     assert "agreement" in DIALOGS
+    assert page.plot._empty.text() == "The loss curves of both targets appear here."
     assert page.left.currentData().key == "this_computer"
     assert page.right.currentData() == Choice("virtual", {"replicas": 2, "like_tpu": False})
 

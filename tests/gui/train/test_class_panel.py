@@ -59,6 +59,14 @@ def test_an_empty_place_says_what_comes(panel, run):
     assert panel.empty.text() == NOTHING_YET
 
 
+def test_it_asks_for_little_more_height_than_its_list_of_classes(qtbot, panel, run):
+    """The page of a run scrolls where its parts would like to be higher than the window."""
+    append_confusion(run, 1, matrix(10))
+    panel.set_run(run, ["cat", "dog", "owl"])
+    qtbot.waitUntil(panel.map.isVisible)
+    assert panel.sizeHint().height() < panel.marks.sizeHint().height() + 80
+
+
 def test_the_last_epoch_is_shown_and_followed(qtbot, panel, run):
     append_confusion(run, 1, matrix(4))
     append_confusion(run, 2, matrix(7))

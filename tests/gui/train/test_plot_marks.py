@@ -13,6 +13,7 @@ from tests.gui.train.test_plot_overlays import batch, epoch, started, trained
 from workbench.gui.kit.colors import LIGHT
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve_button import only
+from workbench.gui.plots.mark_strip import HEIGHT_PX
 from workbench.gui.plots.robust_range import robust_span
 from workbench.gui.plots.smoothing_control import SLIDER_STEPS
 from workbench.gui.train.plots.overlay import Overlay, overlay_color
@@ -321,6 +322,9 @@ def test_the_first_steps_do_not_flatten_a_run_however_long_it_is(
     assert high > max(later.max(), *loss.series.epoch_validation)
     highest = float(f"{history.losses.max():.3g}")
     assert loss.axes.strip.note == f"First values up to {highest:g} are above the chart"
+    image = loss.axes.grab().toImage()
+    seen = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(HEIGHT_PX)}
+    assert LIGHT.warning not in seen, "it is no warning"
     loss.header.ignore_outliers.trigger()
     pair.redraw()
     assert loss.axes.y_range()[1] > highest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 from PIL import Image
@@ -212,6 +214,17 @@ def test_the_recent_predictions_have_a_hint_and_a_mark_on_what_is_shown(qtbot, r
     assert strip.currentIndex().row() == 0
 
 
+def test_the_tile_of_the_picture_that_is_shown_stays_in_sight(qtbot, ready, service):
+    """The first of many is shown; the others come before it."""
+    strip = ready.panels["classify_earlier"].strip
+    ready.classify([f"/x/{number}.png" for number in range(20)])
+    service.answer_pictures()
+    qtbot.waitUntil(lambda: strip.num_tiles == 20)
+    shown = strip.currentIndex()
+    assert shown.row() == 19
+    assert strip.viewport().rect().contains(strip.visualRect(shown).center())
+
+
 def test_an_error_goes_when_something_else_is_done(ready, service):
     QGuiApplication.clipboard().clear()
     ready.state.source_chosen.emit("from_clipboard")
@@ -408,6 +421,23 @@ def test_before_the_first_picture_there_is_one_large_place_to_drop_it(qtbot, rea
     ready.state.cleared.emit()
     assert drop.title.isVisible()
     assert not any(panel.isVisible() for panel in about)
+
+
+def test_what_is_below_the_answer_stands_in_equal_distances(qtbot, ready, service):
+    """A list of images that is not there takes no room, and its place is there again with it."""
+    ready.classify(["/x/photo.jpg"])
+    with qtbot.waitSignal(ready.state.shown):
+        service.answer_pictures()
+    keys = ("result", "compare", "nearest", "what_if", "earlier")
+    panels = [ready.panels[f"classify_{key}"] for key in keys]
+    gaps = lambda: {  # noqa: E731
+        below.y() - above.geometry().bottom() for above, below in pairwise(panels)
+    }
+    qtbot.waitUntil(lambda: panels[0].height() > 100 and len(gaps()) == 1)
+    ready.state.set_picking(is_picking=True)
+    assert ready.panels["classify_pictures"].isVisible()
+    ready.state.set_picking(is_picking=False)
+    qtbot.waitUntil(lambda: len(gaps()) == 1)
 
 
 def test_a_panel_that_was_closed_does_not_come_with_the_picture(qtbot, ready, service):

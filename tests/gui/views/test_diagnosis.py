@@ -45,6 +45,7 @@ def test_a_live_run_is_watched(qtbot, strip, run, open_library):
     open_library()
     qtbot.waitUntil(strip.isVisible)
     assert strip.healthy.text() == "Diagnosis: nothing to report"
+    assert strip.healthy.x() == 0  # no border, no margin
     assert not strip.words.isVisible()
     assert "overfitting" in strip.toolTip()
     train(run, 3, 10)

@@ -195,12 +195,14 @@ def test_a_run_of_an_earlier_version_is_calibrated_on_request(qtbot, view, panel
     assert panel.calibrate.isEnabled()
 
 
-def test_an_evaluation_without_calibration_says_so(view, panel):
+def test_an_evaluation_without_calibration_says_so(qtbot, view, panel):
     view.state.evaluation = None
     view.state.evaluated.emit(RESULT)
     assert "Evaluate again" in panel.words.text()
     assert panel.diagrams.isHidden()
     assert panel.before.value.text() == "–"
+    gap = lambda: panel.source.y() - panel.before.geometry().bottom()  # noqa: E731
+    qtbot.waitUntil(lambda: gap() < 40)
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "csv"])

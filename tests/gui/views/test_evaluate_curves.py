@@ -162,6 +162,8 @@ def test_without_validation_images_they_can_be_evaluated(qtbot, pets_view, panel
 def test_what_was_not_kept_is_said(qtbot, pets_view):
     panel = pets_view.panels["evaluate_curves"]
     qtbot.waitUntil(lambda: panel.status.text() == NOT_KEPT)
+    pets_view.panels.open("evaluate_curves")
+    qtbot.waitUntil(lambda: panel.height() > 300 > panel.status.geometry().bottom())
     assert not panel.figures.isVisibleTo(panel)
     run = RunFolder(pets_view.chooser.path)
     keep(run, TEST, "test", 3.0)

@@ -96,9 +96,12 @@ def test_a_tag_is_typed(view, context, pets, monkeypatch):
         assert [*context.document.project.edits.tags.values()] == tags
 
 
-def test_what_an_earlier_version_did_not_measure_is_said(panel, qtbot):
+def test_what_an_earlier_version_did_not_measure_is_said(view, panel, qtbot):
+    """At the top, as nothing else is there."""
+    view.panels.open("evaluate_slices")
     choose(qtbot, panel, "brightness")
     assert panel.slices == []
+    qtbot.waitUntil(lambda: panel.height() > 300 > panel.status.geometry().bottom())
     assert "earlier version" in panel.status.text()
     assert not panel.menu_button.isEnabled()
 

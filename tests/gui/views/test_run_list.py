@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMessageBox
 
 from workbench.core.projects.project import Project
+from workbench.core.training.longer import LongerTraining
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.panels import panels_of
 from workbench.gui.train.runs import controller
+from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.gui.train.runs.run_delegate import (
     EYE_COLOR_ROLE,
@@ -309,6 +312,15 @@ def test_train_longer_is_offered_where_a_checkpoint_is_kept(qtbot, written, open
         "with": ("Train longer…", True),
         "without": ("Train longer (no checkpoint is kept)", False),
     }
+
+
+def test_the_button_that_trains_longer_is_the_main_one(qtbot):
+    longer = LongerTraining(TrainingRecipe(epochs=40), 40, 400)
+    dialog = TrainLongerDialog("1 · Baseline", longer)
+    qtbot.addWidget(dialog)
+    kinds = QDialogButtonBox.StandardButton
+    roles = [dialog.buttons.button(kind).property("role") for kind in (kinds.Ok, kinds.Cancel)]
+    assert roles == ["primary", None]
 
 
 def test_where_room_is_short_a_verdict_is_whole_and_its_reason_left_out(qtbot):

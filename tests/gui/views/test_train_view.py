@@ -203,6 +203,25 @@ def test_the_log_of_a_run_followed_again_is_at_its_end(qtbot, context, written, 
     qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
 
 
+def test_a_log_that_gets_lower_follows_its_end_until_it_is_scrolled(qtbot, view):
+    log, bar = view.log, view.log.text.verticalScrollBar()
+    qtbot.addWidget(log)
+    log.setParent(None)
+    log.resize(600, 200)
+    with qtbot.waitExposed(log):
+        log.show()
+    log.add_text("\n".join(map(str, range(80))))
+    assert bar.value() == bar.maximum() > 0
+    before = bar.maximum()
+    log.resize(600, 120)
+    qtbot.waitUntil(lambda: bar.maximum() > before)
+    log.add_text("another")
+    assert bar.value() == bar.maximum()
+    bar.setValue(3)
+    log.add_text("and another")
+    assert bar.value() == 3
+
+
 def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, written, open_library):
     run = written("cifar")
     open_library()

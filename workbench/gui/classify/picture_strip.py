@@ -163,6 +163,8 @@ class PictureStrip(QListView):
         item.setData(name, NAME_ROLE)
         _set_words(item, key, words, tip, mood)
         self._model.insertRow(0 if at_front else self.num_tiles, item)
+        if at_front and self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())  # the one that is shown large stays in sight
         if self.num_tiles > MAX_TILES:
             self._model.removeRow(self.num_tiles - 1 if at_front else 0)
 

@@ -174,7 +174,10 @@ class ClassifyView(QWidget):
         """
         self._has_picture = has_picture
         has_list = self.state.is_picking or self.state.is_listing
-        self.panels.hold_back(is_held=not has_picture)
+        if not has_picture:
+            self.panels.hold_back("picture")  # an empty list takes the room below the drop area
+        else:
+            self.panels.hold_back(*(() if has_list else ("list",)))
         if (sources := self.state.sources) is not None:
             sources.setVisible(self.chooser.path is not None)
             sources.set_low(is_low=has_picture or has_list, view_px=self.height())

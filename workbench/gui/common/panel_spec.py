@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 S = TypeVar("S")
 
 Area = Literal["top", "left", "right", "bottom"]
+Waits = Literal["", "picture", "list"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class PanelSpec(Generic[S]):
         stretch: In a column: its part of the room that is left; 0 takes none.
         opened_by: Signals of what the panels share that show it, should it be closed: a command
             that leads to a panel opens it.
-        waits: In a column: it is hidden while the view has nothing for it to show.
+        waits: In a column: what it shows; it is hidden while the view has none of it.
     """
 
     key: str
@@ -45,7 +46,7 @@ class PanelSpec(Generic[S]):
     height_px: int = 0
     stretch: int = 0
     opened_by: tuple[str, ...] = ()
-    waits: bool = False
+    waits: Waits = ""
 
 
 def imported(module: str, name: str) -> Callable[[Any], QWidget]:

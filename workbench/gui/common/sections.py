@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from workbench.gui.common.panel_pages import PanelPages
-from workbench.gui.common.panel_spec import Area, PanelSpec, S
+from workbench.gui.common.panel_spec import Area, PanelSpec, S, Waits
 
 _HANDLE_PX = 12
 
@@ -37,7 +37,7 @@ class Sections(QObject):
         self._specs: dict[str, PanelSpec[Any]] = {spec.key: spec for spec in panels}
         self._panels: dict[str, QWidget] = {}
         self._actions: dict[str, QAction] = {}
-        self._is_held = False
+        self._held: frozenset[Waits] = frozenset()
         self._groups: list[tuple[QWidget, list[QWidget]]] = []
         self._splitters: list[QSplitter] = []
         self._pages: list[tuple[PanelPages, list[str]]] = []
@@ -61,19 +61,20 @@ class Sections(QObject):
             if key in keys:
                 pages.show_page(key)
 
-    def hold_back(self, *, is_held: bool) -> None:
-        """Hides the panels that wait for something to show, or shows them; touches no other."""
-        if is_held == self._is_held:
+    def hold_back(self, *lacking: Waits) -> None:
+        """Hides the panels that wait for one of these, shows the others that wait; touches no
+        other.
+        """
+        if self._held == frozenset(lacking):
             return
-        self._is_held = is_held
+        self._held = frozenset(lacking)
         for key, spec in self._specs.items():
             if spec.waits:
                 self._panels[key].setVisible(self._is_wanted(key))
         self._show_containers()
 
     def _is_wanted(self, key: str) -> bool:
-        is_held = self._is_held and self._specs[key].waits
-        return self._actions[key].isChecked() and not is_held
+        return self._actions[key].isChecked() and self._specs[key].waits not in self._held
 
     # placing -----------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ class TrainingBox(QWidget):
         self.random.clicked.connect(self.random_asked)
         self.restore = button("Restore pretrained weights", role="link")
         self.restore.clicked.connect(self.restore_asked)
-        label = plain_label("Training")
+        label = plain_label("Training", role="dim")
         label.setBuddy(self.choice)
         label.setToolTip(plain_tip(_TIP))
         lines = (row(label, (self.choice, 1), spacing=12), self.weights)

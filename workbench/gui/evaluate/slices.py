@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.core.evaluation.slices import FEW, Slice
 from workbench.core.format import count, share
@@ -53,7 +53,8 @@ class SlicesPanel(TitledBox):
         self.table = NumberTable(theme, "Accuracy by slice", COLUMNS)
         self.status = plain_label(_READING, role="dim", wrap=True)
         self.menu_button = SaveFigureButton(theme, "accuracy by slice")
-        self._results, self._pages = QWidget(), QStackedWidget()
+        self._results = QWidget()
+        self._results.hide()
         self._build()
         self._connect()
 
@@ -67,11 +68,10 @@ class SlicesPanel(TitledBox):
         )
         self.menu_button.set_saver(self.saver)
         column(self.plot, (self.table, 1), parent=self._results, spacing=6)
-        self._pages.addWidget(QWidget())
-        self._pages.addWidget(self._results)
         self.column.addLayout(row(plain_label("By"), (self.by, 1), STRETCH, self.menu_button))
-        self.column.addWidget(self._pages, 1)
+        self.column.addWidget(self._results, 1)
         self.column.addWidget(self.status)
+        self.column.addStretch(0)  # without results their reason is at the top
         self.setMinimumWidth(430)
 
     def _connect(self) -> None:
@@ -118,7 +118,7 @@ class SlicesPanel(TitledBox):
         overall = kept.result.accuracy if kept is not None else None
         self.plot.set_slices(f"{self._title()} · {self._words()}", slices, overall)
         self.table.set_rows(map(_row, slices))
-        self._pages.setCurrentIndex(1 if slices else 0)
+        self._results.setVisible(bool(slices))
         self.menu_button.setEnabled(bool(slices))
         overall_words = f"All images: {share(overall)} (dashed). " if overall is not None else ""
         self.status.setText(reason or f"{overall_words}{_HINT}")

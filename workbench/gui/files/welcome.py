@@ -100,7 +100,8 @@ class WelcomeView(QScrollArea):
         self._make_recent()
         self._below = self._footer()
         self._place_footer(4)
-        head = row(column(title, words, spacing=6), STRETCH, column(self.back, STRETCH))
+        head = self._head = row(column(title, words, spacing=6), STRETCH)
+        head.addWidget(self.back, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         waiting = row((self.wait, 1), self.cancel, spacing=12)
         parts = (head, waiting, self.recent, self._grid, Gap(22), self._below)
         column(*parts, parent=body, spacing=6)
@@ -130,7 +131,8 @@ class WelcomeView(QScrollArea):
         self._place_cards(3 if width >= _THREE_CARDS_PX else 2)
         ways = QBoxLayout.Direction
         beside = width >= _THREE_CARDS_PX
-        self._recent_row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        for line in (self._head, self._recent_row):
+            line.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
         self._place_footer(self._num_blocks_beside(width))
 
     # cards -------------------------------------------------------------------------

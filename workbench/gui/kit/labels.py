@@ -6,7 +6,7 @@ import re
 from textwrap import fill
 from typing import Literal
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidgetItem, QSizePolicy, QWidget
 
@@ -109,6 +109,9 @@ def restyle(widget: QWidget, **properties: str | bool) -> None:
         widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+    # A frame reads only from this event how wide its border is: else its content stays where the
+    # border of before left it.
+    QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
 
 class ElidedLabel(QLabel):

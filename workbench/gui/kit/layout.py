@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, QSize
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -173,6 +173,9 @@ class FlowLayout(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:  # None ends it
         return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation.Horizontal  # room that is left belongs to others
 
     def hasHeightForWidth(self) -> bool:
         return True

@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=12,
     make=imported("workbench.gui.classify.compare.panel", "ComparisonPanel"),
-    waits=True,
+    waits="picture",
 )

@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=12,
     make=imported("workbench.gui.classify.nearest.panel", "NearestPanel"),
-    waits=True,
+    waits="picture",
 )

@@ -12,4 +12,5 @@ SPEC = PanelSpec(
     order=11,
     make=imported("workbench.gui.classify.pictures", "PicturesPanel"),
     stretch=1,
+    waits="list",
 )

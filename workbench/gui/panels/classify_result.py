@@ -12,5 +12,5 @@ SPEC = PanelSpec(
     order=10,
     make=imported("workbench.gui.classify.result_card", "ResultCard"),
     stretch=1000,  # what a list does not need makes the picture large
-    waits=True,
+    waits="picture",
 )

@@ -11,5 +11,5 @@ SPEC = PanelSpec(
     area="left",
     order=15,
     make=imported("workbench.gui.classify.what_if.panel", "WhatIfPanel"),
-    waits=True,
+    waits="picture",
 )

@@ -87,5 +87,5 @@ class MarkStrip(pg.GraphicsWidget):  # type: ignore[misc]  # pyqtgraph ships no 
         side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.setPen(colors.text)
         painter.drawText(mark, side, words)
-        painter.setPen(colors.dim)  # it is a fact, nothing that is to be mended
+        painter.setPen(colors.dim)  # nearly every run has it: no warning
         painter.drawText(note, side, note_words)

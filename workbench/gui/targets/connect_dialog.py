@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
 from workbench.core.projects.project import Choice
@@ -60,8 +60,10 @@ class ConnectHostDialog(WorkingDialog):
         self._show_address()
 
     def _build(self) -> None:
-        for page in (self.address, self.identity, self.found):
-            self.pages.addWidget(page)
+        for page in (self.identity, self.found):
+            page.setParent(self.pages)
+            page.hide()
+        self.pages.addWidget(self.address)
         pages = scroll_area(self.pages)  # a long refusal below takes room from the pages
         pages.setFrameShape(QFrame.Shape.NoFrame)
         buttons = row(self.back, STRETCH, self.set_up, self.next, self.stop, spacing=8)
@@ -85,10 +87,10 @@ class ConnectHostDialog(WorkingDialog):
         """Shows a page, and what its button does."""
         self._forward, self._can_go = forward, can_go
         self.next.setText(words)
-        for each in (self.address, self.identity, self.found):  # room for this one alone
-            fits = QSizePolicy.Policy.Preferred if each is page else QSizePolicy.Policy.Ignored
-            each.setSizePolicy(QSizePolicy.Policy.Preferred, fits)
-        self.pages.setCurrentWidget(page)
+        shown = self.pages.currentWidget()
+        if shown is not None and shown is not page:  # a stack takes the room of its highest page
+            self.pages.removeWidget(shown)
+            self.pages.addWidget(page)
         self.refresh()
 
     def _show_address(self) -> None:

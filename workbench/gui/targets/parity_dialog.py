@@ -34,6 +34,7 @@ from workbench.runs.log.history import MetricHistory
 MAX_STEPS = 10_000
 _STEPS = IntParam("steps", 50, "Steps to train on each.", maximum=MAX_STEPS, unit="steps")
 _POLL_S = 0.1
+_NOTHING_YET = "The loss curves of both targets appear here."
 _EXPLANATION = (
     "Trains the same first steps on both targets, with the same initial weights and "
     "images. Differences appear here before a long training."
@@ -59,6 +60,7 @@ class LossPair(PlotAxes):
         self.box.setMouseEnabled(x=False, y=False)
         self._losses: Curves = (np.empty(0), np.empty(0))
         theme.changed.connect(self._draw)
+        self._draw()
 
     def set_losses(self, losses: Curves) -> None:
         """Shows the losses of both from step 1 on."""
@@ -75,6 +77,7 @@ class LossPair(PlotAxes):
             item.setData(np.arange(1, len(losses) + 1, dtype=np.float64), losses)
         together = np.concatenate(self._losses)
         finite = together[np.isfinite(together)]
+        self.show_empty("" if len(finite) else _NOTHING_YET)
         if len(finite):
             low, high = float(finite.min()), float(finite.max())
             self.set_x_range((1.0, float(max(2, *(len(losses) for losses in self._losses)))))
@@ -122,7 +125,7 @@ class ParityDialog(WorkingDialog):
         self.steps = NumberField(_STEPS)
         self.steps.setAccessibleName("Steps to train")
         self.plot = LossPair(context.theme)
-        self.legend = plain_label("The loss curves of both targets appear here.", role="dim")
+        self.legend = plain_label(role="dim")
         self.words = plain_label(role="strong", wrap=True)
         self.start = button("Compare", role="primary")
         self._fill()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QSlider, QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QSlider, QSplitter, QWidget
 
 from workbench.client.background import Background
 from workbench.core.confusion import Confusion
@@ -58,6 +58,8 @@ class ClassPanel(QFrame):
         self.marks = ClassMarks(theme)
         self.map = ConfusionMatrix(theme)
         self.map.setMinimumSize(150, 150)
+        # What it would like to have makes the page of the run higher than the window.
+        self.map.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.plot.setMinimumHeight(_CURVES_PX)
         self.hover = ElidedLabel(POINT_AT)
         self.hover.setProperty("role", "dim")

@@ -40,6 +40,9 @@ class LogPanel(QFrame):
         self.switch.setCheckable(True)
         self.switch.setProperty("role", "toggle")
         self.switch.toggled.connect(self._on_switched)
+        bar = self.text.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._follow)
         self._boxes = QStackedWidget()
         self._boxes.addWidget(self.text)
         self._boxes.addWidget(self.output)
@@ -93,12 +96,17 @@ class LogPanel(QFrame):
 
     def add_text(self, text: str) -> None:
         """Adds lines as they are."""
-        bar = self.text.verticalScrollBar()
-        # A box that was never laid out has no end yet: `showEvent` brings it there.
-        self._is_at_end = not self.isVisible() or bar.value() >= bar.maximum()
         self.text.appendPlainText(text)
+        self._follow()
+
+    def _on_scrolled(self, value: int) -> None:
+        """Who scrolls up reads there until the end is scrolled to."""
+        self._is_at_end = value >= self.text.verticalScrollBar().maximum()
+
+    def _follow(self) -> None:
+        """Another line, or another height, which is nobody's scrolling."""
         if self._is_at_end:
-            bar.setValue(bar.maximum())
+            self._to_end()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -8,7 +8,7 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from workbench.core.evaluation.thresholds import Goal, Wish
 from workbench.core.params import FloatParam, IntParam
@@ -70,6 +70,8 @@ class CurvesPanel(TitledBox):
         self.roc, self.recall = roc_figure(theme), recall_figure(theme)
         titles = ("ROC AUC", "Average precision")
         self.area, self.precision = (Figure(title) for title in titles)
+        for figure in (self.area, self.precision):
+            figure.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.goal = NoWheelComboBox()
         self.status = plain_label(role="dim", wrap=True)
         self.words = plain_label(wrap=True)
@@ -106,6 +108,7 @@ class CurvesPanel(TitledBox):
         self.column.addWidget(self._choices)
         self.column.addWidget(self.words)
         self.column.addLayout(row(self.validate, STRETCH))
+        self.column.addStretch(0)  # without figures their reason is at the top
         self.setMinimumWidth(430)
 
     def _build_choices(self) -> None:

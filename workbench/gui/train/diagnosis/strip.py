@@ -17,6 +17,8 @@ from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 
 _ICON_PX = 16
+_FRAMED = (12, 6, 12, 8)
+"""Margins within the border, in pixels; where nothing is found there is none."""
 _ROOMY_PX = 760
 """A view that is lower than this shows the finding in one line, until it is opened."""
 
@@ -75,7 +77,7 @@ class DiagnosisStrip(QFrame):
         column(self.words, self.figures, self.change, tried, parent=self._body, spacing=6)
         parts = (self._icon, self.head, self.healthy, STRETCH)
         head = row(*parts, self.place, self.previous, self.next, spacing=2)
-        column(head, self._body, parent=self, margins=(12, 6, 12, 8), spacing=4)
+        self._column = column(head, self._body, parent=self, spacing=4)
         self.head.clicked.connect(self._on_head)
         self.previous.clicked.connect(lambda: self._step(-1))
         self.next.clicked.connect(lambda: self._step(1))
@@ -138,6 +140,7 @@ class DiagnosisStrip(QFrame):
         if shown is None or shown.rule != self._rule:
             self._rule = ""  # what was chosen is found no more
         set_role(self, "notice" if has else "")
+        self._column.setContentsMargins(*(_FRAMED if has else (0, 0, 0, 0)))
         for part in (self._icon, self.head):
             part.setVisible(has)
         several = len(self._findings) > 1

@@ -12,7 +12,7 @@ from workbench.errors import ParamError
 from workbench.gui.common.run_text import elide_mode
 from workbench.gui.forms.number_field import NumberField
 from workbench.gui.kit.fonts import ui_font
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.labels import ElidedLabel, plain_label, restyle
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 
 _WIDTH_PX = 460
@@ -39,6 +39,7 @@ class TrainLongerDialog(QDialog):
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
         self.buttons.button(kinds.Ok).setText("Train longer")
+        restyle(self.buttons.button(kinds.Ok), role="primary")
         self.buttons.accepted.connect(self._on_accepted)
         self.buttons.rejected.connect(self.reject)
         self.number.entered.connect(self._on_entered)
