@@ -169,9 +169,9 @@ def _runs_in(trash: Path) -> Iterator[TrashedRun]:
 
 
 def _stays_below(top: Path, path: str) -> bool:
-    """Whether a path from the top of a disk is one below it, behind no link that leads elsewhere, as
-    the trash specification demands: a disk may come from elsewhere, and what it names is put back
-    there.
+    """Whether a path from the top of a disk is one below it, behind no link that leads elsewhere,
+    as the trash specification demands: a disk may come from elsewhere, and what it names is put
+    back there.
     """
     parts = Path(path).parts
     if "\0" in path or Path(path).is_absolute() or ".." in parts:
