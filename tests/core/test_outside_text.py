@@ -19,6 +19,7 @@ from workbench.core.outside_text import (
     markdown_code,
     markdown_text,
     one_line,
+    tab_cells,
     text_of_cell,
 )
 
@@ -54,6 +55,10 @@ def test_no_text_is_a_formula_of_a_spreadsheet(start):
 @given(st.text() | st.text("\\\\nrtxuU0a\n\x1b\u202e='"))
 def test_a_cell_is_read_back_as_the_text_that_was_written(text):
     assert text_of_cell(cell_text(text)) == text or text.startswith("'")
+
+
+def test_cells_of_the_clipboard_stay_in_their_line_and_are_no_formulas():
+    assert tab_cells(["a\tb\nc", "=1+1", "ok"]) == "a\\tb\\nc\t'=1+1\tok"
 
 
 def test_a_number_below_zero_is_no_formula():

@@ -179,11 +179,13 @@ def test_every_entry_that_is_not_used_is_counted(tmp_path):
     folder = written(tmp_path, "{a,b}*3 a/notes.txt a/b.xml README x/y/ z.csv z2.csv")
     (folder / "a" / "gone.png").symlink_to(folder / "nowhere")
     (folder / "b" / "out").symlink_to(tmp_path)
+    for circle in (folder / "circle", folder / "a" / "circle.png", folder / "a" / ".hidden.png"):
+        circle.symlink_to(circle.name)
     data = load(folder)
     assert data.notes == (
         "Folder “x” has no images and is ignored.",
         "1 inner folder: links, not used.",
-        "1 link to nothing, or no file: not used.",
+        "3 links to nothing, or no file: not used.",
     )
     (others,) = data.inferences
     assert others.sentence == (

@@ -327,6 +327,8 @@ def test_listing_looks_at_names_and_contents(tmp_path):
     inner = tmp_path / "inner"
     write_png(inner / "deep.png", np.zeros((2, 2, 3), np.uint8))
     (inner / "loop").symlink_to(tmp_path)
+    for circle in (tmp_path / "circle.png", inner / "circle.png"):
+        circle.symlink_to(circle.name)
     names = ["bare", "IMG1.png", "img2.PNG", "img10.png", "text.jpg"]
     assert [path.name for path in list_pictures(tmp_path)] == names
     deep = [path.name for path in list_pictures(tmp_path, is_deep=True)]

@@ -105,6 +105,11 @@ def csv_cells(cells: Sequence[object]) -> str:
     return line.getvalue()
 
 
+def tab_cells(cells: Sequence[str]) -> str:
+    """Cells as one line with tabs between them, as spreadsheets take it from the clipboard."""
+    return "\t".join(map(cell_text, cells))
+
+
 def cell_text(text: str) -> str:
     """The text that a cell has for another one: what is not shown is escaped, and what a
     spreadsheet would run as a formula has an apostrophe before it.

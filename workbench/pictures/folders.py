@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from workbench.core.storage.foreign_file import open_foreign
+from workbench.core.storage.foreign_file import is_file, is_folder, open_foreign
 from workbench.errors import DatasetError
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
@@ -57,7 +57,7 @@ def may_be_meant(name: str) -> bool:
 def list_folders(folder: Path) -> list[Path]:
     """The visible folders in a folder, naturally sorted (symbolic links followed once)."""
     with os.scandir(folder) as entries:
-        names = [e.name for e in entries if e.is_dir() and not is_hidden(e.name)]
+        names = [e.name for e in entries if is_folder(e) and not is_hidden(e.name)]
     return [folder / name for name in sorted(names, key=entry_order)]
 
 
@@ -103,7 +103,7 @@ def each_picture(
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 inner.append(entry.path)
-            elif entry.is_file() and is_picture(entry.path):
+            elif is_file(entry) and is_picture(entry.path):
                 yield entry.path
         waiting += reversed(inner) if is_deep else []
 

@@ -12,7 +12,7 @@ import pytest
 from tests.proofs.saving import kill_savers
 from workbench.core.storage import save
 from workbench.core.storage.save import refuse_unwritable, save_bytes, sweep_leftovers
-from workbench.errors import SaveError, UnconfirmedSaveError
+from workbench.errors import LinkFoundError, SaveError, UnconfirmedSaveError
 
 
 def names_in(folder):
@@ -52,6 +52,15 @@ def test_a_link_stays_a_link(tmp_path):
     save_bytes(link, b"new", through_link=True)
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("target", ["link", "nothing"])
+def test_a_link_that_leads_to_no_file_is_refused(tmp_path, target):
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with pytest.raises(LinkFoundError):
+        save_bytes(link, b"new", through_link=True)
+    assert names_in(tmp_path) == ["link"]
 
 
 def test_refuses_what_is_no_file(tmp_path):

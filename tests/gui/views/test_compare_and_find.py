@@ -13,7 +13,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.runs import controller as run_actions_flow
-from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.compare_dialog import CompareRuns, comparison_text
 from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
 from workbench.gui.train.runs.controller import RunActions
 from workbench.protocol.bases import ErrorParts
@@ -75,6 +75,8 @@ def test_differences_come_first_and_equal_sections_are_folded(
     assert dialog.tree.headerItem().text(1) == heads[2]
     dialog.copy.click()
     assert "Epochs\t9\t4" in QGuiApplication.clipboard().text()
+    text = comparison_text(dialog.comparison, "=1+1", "b\tc")
+    assert text.startswith("\t'=1+1\tb\\tc\n")
     dialog.reject()
 
 

@@ -215,7 +215,9 @@ def test_a_run_comes_back_from_the_trash_of_its_disk(other_disk, tmp_path, monke
     assert run.request_path.is_file()
 
 
-@pytest.mark.parametrize("path", ["../outside/one", "a/../../outside/one", "/outside/one"])
+@pytest.mark.parametrize(
+    "path", ["../outside/one", "a/../../outside/one", "/outside/one", "link/one", "circle/one"]
+)
 def test_a_disk_cannot_say_that_a_run_was_beside_it(home_trash, tmp_path, monkeypatch, path):
     """What is put back there would be written anywhere: the disk may come from elsewhere."""
     disk = tmp_path / "disk"
@@ -226,5 +228,7 @@ def test_a_disk_cannot_say_that_a_run_was_beside_it(home_trash, tmp_path, monkey
     info.parent.mkdir()
     info.write_text("[Trash Info]\nPath=runs/one\n")
     assert [run.path for run in trashed_runs(disk)] == [disk / "runs" / "one"]
+    (disk / "link").symlink_to(tmp_path)
+    (disk / "circle").symlink_to("circle")
     info.write_text(f"[Trash Info]\nPath={path}\n")
     assert trashed_runs(disk) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -33,10 +34,11 @@ def ready(request, colors, service, tmp_path_factory):
     return ["node", str(folder / "classify.mjs")], folder
 
 
-def run(command, *arguments):
+def run(command, *arguments, **environment):
     done = subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+        [*command, *map(str, arguments)], capture_output=True, text=True, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert "    at " not in done.stderr
     return done
@@ -63,6 +65,16 @@ def test_a_file_that_is_no_image_is_named_and_the_others_are_classified(ready, p
     for path, line in zip(wrong, lines, strict=True):
         begin, _, reason = line.partition(": not a picture: ")
         assert (begin, bool(reason)) == (str(path), True)
+
+
+def test_names_drive_no_terminal_and_any_terminal_takes_them(ready, photos, tmp_path):
+    odd = tmp_path / f"花\n\x1b[2J\u202eb{Path(photos[0]).suffix}"
+    shutil.copyfile(photos[0], odd)
+    (gone := tmp_path / "gone\n\x1b[2J").write_text("no image")
+    done = run(ready[0], odd, gone, PYTHONIOENCODING="ascii")
+    assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
+    assert len(done.stderr.splitlines()) == 1
+    assert not set("\x1b\u202e") & set(done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize("ready", ["tensorflowjs"], indirect=True)

@@ -365,6 +365,13 @@ def test_what_is_no_weights_file_is_refused_in_words(exchange, tmp_path, spoil):
     assert error.what.endswith(".")
 
 
+def test_the_command_refuses_a_link_in_a_circle(exchange, tmp_path, run_command, capsys):
+    (project := tmp_path / "p.workbench").write_text(exchange.project)
+    (path := tmp_path / "circle.weights.h5").symlink_to("circle.weights.h5")
+    assert run_command(["load", str(project), str(path)]) == 3
+    assert "The weights file" in capsys.readouterr().err
+
+
 def test_a_zip_bomb_is_not_unpacked(exchange, tmp_path):
     path = tmp_path / "bomb.keras"
     with (

@@ -81,6 +81,14 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is a regular file, or a link to one; as `is_folder`."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 def size_of(file: io.BufferedReader) -> int:
     """The length of an open file in bytes."""
     return os.fstat(file.fileno()).st_size

@@ -281,7 +281,7 @@ def _target_of(path: Path, *, through_link: bool) -> Path:
     if not through_link:
         refuse_link(path)
         return path.absolute()
-    target = path.resolve()
+    target = Path(os.path.realpath(path))  # of links in a circle, too
     if path.is_symlink() and not target.exists():
         raise link_found(path)
     return target

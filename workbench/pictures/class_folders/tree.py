@@ -10,6 +10,7 @@ from pathlib import Path
 
 from workbench.core.format import plain_name, plural
 from workbench.core.specs import Inference
+from workbench.core.storage.foreign_file import is_file, is_folder
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.words import part_name
 from workbench.pictures.folders import count_pictures, entries_of, is_picture, may_be_meant
@@ -107,12 +108,12 @@ def _entries(folder: Path, *, is_followed: bool) -> tuple[Branch, list[Path]]:
     for entry in visible:
         if entry.is_dir(follow_symlinks=False):
             inner.append(Path(entry.path))
-        elif entry.is_dir():
+        elif is_folder(entry):
             if is_followed and not _leads_back(folder, entry.path):
                 inner.append(Path(entry.path))
             else:
                 links += 1
-        elif not entry.is_file():
+        elif not is_file(entry):
             dangling += 1
         elif is_picture(entry.path):
             pictures.append(entry.path)
@@ -140,7 +141,7 @@ def _entries(folder: Path, *, is_followed: bool) -> tuple[Branch, list[Path]]:
 def _is_hidden_picture(entry: os.DirEntry[str]) -> bool:
     """Whether somebody may miss it: macOS writes "._1.jpg" beside each "1.jpg", with no image."""
     is_own = entry.name.startswith(".") and not entry.name.startswith("._")
-    return is_own and entry.is_file() and is_picture(entry.path)
+    return is_own and is_file(entry) and is_picture(entry.path)
 
 
 def _leads_back(folder: Path, link: str) -> bool:

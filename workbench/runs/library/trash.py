@@ -165,16 +165,22 @@ def _runs_in(trash: Path) -> Iterator[TrashedRun]:
         if RunFolder(place).request_path.is_file():
             fields = _fields(trash / "info" / name)
             path = unquote(fields.get("Path", ""))
-            if path and (is_home or _stays_below(path)):
+            if path and (is_home or _stays_below(top, path)):
                 yield TrashedRun(fields.get("DeletionDate", ""), base / path, place)
 
 
-def _stays_below(path: str) -> bool:
-    """Whether a path from the top of a disk is one below it, as the trash specification demands: a
-    disk may come from elsewhere, and what it names is put back there.
+def _stays_below(top: Path, path: str) -> bool:
+    """Whether a path from the top of a disk is one below it, behind no link that leads elsewhere,
+    as the trash specification demands: a disk may come from elsewhere, and what it names is put
+    back there.
     """
     parts = Path(path).parts
-    return "\0" not in path and not Path(path).is_absolute() and ".." not in parts
+    if "\0" in path or Path(path).is_absolute() or ".." in parts:
+        return False
+    try:
+        return (top / path).parent.resolve().is_relative_to(top.resolve())
+    except (OSError, RuntimeError):  # a link in a circle
+        return False
 
 
 def _fields(info: Path) -> dict[str, str]:

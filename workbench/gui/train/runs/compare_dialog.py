@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QTreeWidget, QTre
 
 from workbench.client.background import Background
 from workbench.core.format import list_text, plural
+from workbench.core.outside_text import tab_cells
 from workbench.errors import WorkbenchError
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.buttons import button
@@ -183,11 +184,11 @@ def summary_words(comparison: RunComparison) -> str:
 
 def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
     """The differences as lines of text, with tabs between the columns."""
-    lines = [f"\t{left}\t{right}"]
+    lines = [tab_cells(["", left, right])]
     for section in comparison.sections:
         rows = [row for row in section.rows if not row.is_equal]
         lines.append(section.title if rows else f"{section.title}: the same")
-        lines += [f"{r.title}\t{r.left}\t{r.right}\t{r.difference}".rstrip() for r in rows]
+        lines += [f"{tab_cells([r.title, r.left, r.right])}\t{r.difference}".rstrip() for r in rows]
     if comparison.edits.words:
         lines.append(f"{comparison.edits.words}.")
     if comparison.accuracy is not None:

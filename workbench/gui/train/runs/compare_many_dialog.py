@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from workbench.client.background import Background
+from workbench.core.outside_text import tab_cells
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
@@ -87,10 +88,10 @@ class CompareManyRuns(QDialog):
             top.setExpanded(True)
 
     def _on_copy(self) -> None:
-        lines = ["\t".join(["", *self._titles])]
+        lines = [tab_cells(["", *self._titles])]
         for section in self._sections:
             lines.append(section.title)
-            lines += ["\t".join([each.title, *each.values]) for each in section.rows]
+            lines += [tab_cells([each.title, *each.values]) for each in section.rows]
             lines += [f"{note}." for note in section.notes]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
