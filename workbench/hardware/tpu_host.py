@@ -127,7 +127,7 @@ class TpuHost:
                 expected="a TPU VM",
                 fix="Train on a TPU VM over SSH: in the window by Run > Connect a TPU or another "
                 "computer, in a terminal by `--target ssh:HOST/tpu:local`. What would happen there "
-                "is shown here: in the window by Run > “Will it train on a TPU?”, in a terminal by "
+                "is shown here by Run > “Will it train on a TPU?”, in a terminal by "
                 "`workbench preflight`.",
             )
         if generation == "tpu7x":

@@ -83,7 +83,10 @@ def test_a_place_that_is_not_ready_is_reported_when_it_is_chosen(cifar, qtbot):
     qtbot.waitUntil(lambda: cifar.check.problem is not None)
     assert "No TPU in this computer" in cifar.top.train.toolTip()
     assert "No TPU in this computer" in cifar.top.target.toolTip()
-    assert "preflight" in cifar.status.currentMessage()
+    said = cifar.status.currentMessage()
+    assert "by Run > Connect a TPU or another computer. " in said
+    assert "by Run > “Will it train on a TPU?”." in said
+    assert "`" not in said
     cifar.context.document.undo_stack.undo()
     assert cifar.check.problem is None
     assert "no TPU" not in cifar.top.target.toolTip()
