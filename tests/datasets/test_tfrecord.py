@@ -311,7 +311,12 @@ def test_which_computers_an_address_names():
 )  # fmt: skip
 def test_what_is_contacted_is_named_however_it_is_written(text, ctx, monkeypatch):
     fetched: list[str] = []
-    monkeypatch.setattr(places, "fetch_unknown", lambda one, *_, **__: fetched.append(one.address))
+
+    def fetch(download, *_, **__):
+        fetched.append(download.address)
+        raise DatasetError("Not fetched.")
+
+    monkeypatch.setattr(places, "fetch_unknown", fetch)
     with contextlib.suppress(DatasetError):
         load(text, ctx)
     assert not fetched or all_datasets()["tfrecord"].addresses({"path": text})
