@@ -43,7 +43,7 @@ def address_hosts(text: str) -> tuple[str, ...]:
 
 def _scheme(text: str) -> str:
     """Of an address, in lower case: "gs", "https"; "" for none that can be contacted. The one place
-    that tells addresses: what is contacted is asked for.
+    that knows addresses: what is contacted is asked for.
     """
     try:
         parts = urllib.parse.urlsplit(text)
