@@ -183,6 +183,16 @@ def test_links_and_devices_are_left_out_and_noted(tmp_path, ctx):
     assert not any(path.is_symlink() for path in Path(ctx.cache_folder).rglob("*"))
 
 
+def test_an_archive_of_links_alone_names_them_in_its_error(tmp_path, ctx):
+    links = [tarfile.TarInfo(f"{name}/1.png") for name in ("rose", "tulip")]
+    for link in links:
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+    path = make_tar(tmp_path / "a.tar", {}, *links)
+    with pytest.raises(DatasetError, match="no class folders") as caught:
+        load(path, ctx)
+    assert "Not used of a.tar: 2 links and devices" in caught.value.received
+
+
 def test_links_of_a_zip_are_left_out(tmp_path, ctx):
     path = make_zip(tmp_path / "a.zip", FILES)
     with zipfile.ZipFile(path, "a") as archive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -300,6 +301,25 @@ def test_which_computers_an_address_names():
     assert addresses({"path": "/here/a.tfrec"}) == ()
     assert addresses({"path": "https://me:word@example.org:81/a.tfrec"}) == ("example.org:81",)
     assert addresses({"path": "gs://bucket/a"}) == ("storage.googleapis.com",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["HTTP://stranger/x", "Https://stranger/x", " http://stranger/x", "\thttp://stranger/x",
+     "ht\ntp://stranger/x", "\0http://stranger/x", "GS://stranger/x", " gs://stranger/x",
+     "http://[stranger/x", "http:///stranger/x", "//stranger/x://", "http:stranger://x"],
+)  # fmt: skip
+def test_what_is_contacted_is_named_however_it_is_written(text, ctx, monkeypatch):
+    fetched: list[str] = []
+
+    def fetch(download, *_, **__):
+        fetched.append(download.address)
+        raise DatasetError("Not fetched.")
+
+    monkeypatch.setattr(places, "fetch_unknown", fetch)
+    with contextlib.suppress(DatasetError):
+        load(text, ctx)
+    assert not fetched or all_datasets()["tfrecord"].addresses({"path": text})
 
 
 def test_the_identity_of_entries_is_the_content(tmp_path, ctx):

@@ -82,7 +82,12 @@ def load_archive(ctx: LoadContext, path: Path, kind: Kind, params: Params) -> Lo
         identity = hashlib.sha256(f"{identity} {encoding}".encode()).hexdigest()
     fill = partial(_fill, ctx, path, kind, encoding)
     folder, facts = cached_files(ctx, identity, fill, where=str(path))
-    loaded = load_class_folders(ctx, folder, str(path), params)
+    try:
+        loaded = load_class_folders(ctx, folder, str(path), params)
+    except DatasetError as error:  # what was left out may be why
+        notes = (str(note).rstrip(".") for note in facts["notes"])
+        error.received = "; ".join(filter(None, (error.received, *notes)))
+        raise
     bad = tuple((f"{path}: {name}", reason) for name, reason in facts["bad_files"])
     return replace(
         loaded,

@@ -28,13 +28,28 @@ _IN_FOLDERS = re.compile(
     r".*\.tfrec(ord)?s?(-\d+-of-\d+)?(\.gz)?|.*-\d{3,}-of-\d{3,}(\.gz)?", re.IGNORECASE
 )
 _WHAT = "TFRecord files"
+_WEB = ("http", "https")
 
 
 def address_hosts(text: str) -> tuple[str, ...]:
-    """The computers that an address names; none for files of this computer."""
-    if text.startswith("gs://"):
+    """The computers that an address names, however it is written; none for files of this computer,
+    and for what `record_files` refuses.
+    """
+    scheme = _scheme(text)
+    if scheme == "gs":
         return (STORAGE_HOST,)
-    return (host_of(text),) if text.startswith(("http://", "https://")) else ()
+    return (host_of(text),) if scheme in _WEB else ()
+
+
+def _scheme(text: str) -> str:
+    """Of an address, in lower case: "gs", "https"; "" for none that can be contacted. The one place
+    that knows addresses: what is contacted is asked for.
+    """
+    try:
+        parts = urllib.parse.urlsplit(text)
+    except ValueError:
+        return ""
+    return parts.scheme if parts.netloc else ""
 
 
 def record_files(ctx: LoadContext, text: str) -> list[Path]:
@@ -82,16 +97,17 @@ def _checked(files: list[Path], text: str) -> list[Path]:
 
 def _addresses(ctx: LoadContext, text: str) -> list[str]:
     """Web addresses of the files."""
-    parts = urllib.parse.urlsplit(text)
-    if parts.scheme in {"http", "https"} and parts.netloc:
+    scheme = _scheme(text)
+    if scheme in _WEB:
         return [text]
-    if parts.scheme != "gs" or not parts.netloc:
+    if scheme != "gs":
         raise DatasetError(
             "This address cannot be read.",
             where=text,
             expected="an address that begins with https://, http:// or gs://",
         )
-    bucket, name = parts.netloc, text.split("/", 3)[3] if text.count("/") > 2 else ""
+    bucket = urllib.parse.urlsplit(text).netloc
+    name = text.split("/", 3)[3] if text.count("/") > 2 else ""
     names = _listed(ctx, bucket, name) if any(mark in name for mark in "*?[") else [name]
     base = f"https://{STORAGE_HOST}/{urllib.parse.quote(bucket)}"
     _checked([Path(each) for each in names if each], text)
