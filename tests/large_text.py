@@ -17,9 +17,26 @@ _TRIES = 20
 _PAUSE_MS = 20
 
 
+def _corner_colors(area) -> set[str]:
+    """What is drawn between the two scroll bars of an area; nothing where it has not both."""
+    image = area.window().grab(_rect_beside(area)).toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return {image.pixelColor(*place).name() for place in places}
+
+
+def _rect_beside(area):
+    """The corner that the scroll bars leave, in the window."""
+    from PySide6.QtCore import QRect
+
+    inner = area.viewport().geometry().bottomRight()
+    outer = area.rect().bottomRight()
+    rect = QRect(inner, outer).adjusted(1, 1, 0, 0)
+    return rect.translated(area.mapTo(area.window(), area.rect().topLeft()))
+
+
 def main() -> int:
     from PySide6.QtTest import QTest
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QScrollArea
 
     from tests.looks import flaws_of
     from tests.staged import VIEWS, Staged
@@ -55,6 +72,9 @@ def main() -> int:
             "train": train.mapTo(window, train.rect().bottomRight()).toTuple(),
             "flaws": {view: some for view, some in flaws.items() if some},
         }
+        staged.show("data")
+        QTest.qWait(_PAUSE_MS)
+        found["corner"] = len(_corner_colors(window.views.currentWidget().findChild(QScrollArea)))
         context.document.new()
         window.close()
     print(json.dumps(found))

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QListView,
     QListWidget,
     QListWidgetItem,
-    QScrollArea,
     QSlider,
     QSplitter,
     QToolButton,
@@ -168,24 +167,3 @@ def test_check_boxes_of_lists_and_sliders_can_be_seen(qapp, qtbot, mode):
     assert contrast(colors.accent, colors.faint) >= 1.2  # the handle on its groove
     for sign, ground in product(("dim", "faint", "accent"), ("panel", "background")):
         assert contrast(getattr(colors, sign), getattr(colors, ground)) >= 2.8, (sign, ground)
-
-
-@THEMES
-def test_between_two_scroll_bars_there_is_nothing(qtbot, colors):
-    area = QScrollArea()
-    qtbot.addWidget(area)
-    area.setStyleSheet(style_sheet(colors, is_dark=colors is DARK))
-    inside = QFrame()
-    inside.setFixedSize(400, 400)
-    area.setWidget(inside)
-    area.resize(200, 200)
-    with qtbot.waitExposed(area):
-        area.show()
-    corner = area.viewport().geometry().bottomRight()
-    image = area.grab().toImage()
-    seen = {
-        image.pixelColor(x, y).name()
-        for x in range(corner.x() + 1, area.width())
-        for y in range(corner.y() + 1, area.height())
-    }
-    assert len(seen) == 1

@@ -142,6 +142,7 @@ def test_large_text_fits_a_screen_of_1024_by_640(tmp_path):
     assert [flaw for flaw in others if not flaw.startswith("scroll bar: ")] == []
     assert found["target"] == " This computer"
     assert not found["has_minimap"], "it would lie on the cards"
+    assert found["corner"] == 1, "nothing between two scroll bars"
 
 
 def rail_buttons(view):
