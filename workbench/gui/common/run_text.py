@@ -80,10 +80,9 @@ def _live_words(summary: RunSummary) -> str:
     has_begun = summary.epochs_done > 0 or summary.seconds > 0
     if summary.epochs == 0 or not has_begun:
         return f"Starting on {summary.on}" if summary.on else "Starting"
-    if summary.is_unsaved:
-        return f"{_UNSAVED} on {summary.on}" if summary.on else _UNSAVED
-    if summary.after or summary.epochs_done >= summary.epochs:
-        words = f"Weights saved · {summary.after or 'calibration and test'}"
+    if summary.is_unsaved or summary.after or summary.epochs_done >= summary.epochs:
+        saved = f"Weights saved · {summary.after or 'calibration and test'}"
+        words = _UNSAVED if summary.is_unsaved else saved
         return f"{words} on {summary.on}" if summary.on else words
     epoch = summary.epochs_done + 1
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
