@@ -21,7 +21,7 @@ import msgspec
 
 from workbench.core.projects.project_file import PROJECT_SUFFIX, read_project
 from workbench.core.storage.foreign_file import REQUEST_BYTES, open_foreign, read_foreign, size_of
-from workbench.core.storage.json_file import DAMAGED
+from workbench.core.storage.json_file import DAMAGED, decode_json, encode_json
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
     ChildDiedError,
@@ -294,7 +294,7 @@ def _adapt(facts: BundleFacts, here: Path, later: Path) -> None:
 
 def _replace_paths(path: Path, places: Mapping[str, str], project: str) -> None:
     try:
-        plain = msgspec.json.decode(read_foreign(path, REQUEST_BYTES, follows_links=False))
+        plain = decode_json(read_foreign(path, REQUEST_BYTES, follows_links=False))
     except (OSError, *DAMAGED) as error:
         raise RunFolderError("A run of the bundle is damaged.", where=path.name) from error
     if not isinstance(plain, dict):
@@ -306,7 +306,7 @@ def _replace_paths(path: Path, places: Mapping[str, str], project: str) -> None:
             dataset["params"] = _replaced(dataset["params"], places)
     if plain.get("project_path"):
         plain["project_path"] = project
-    save_bytes(path, msgspec.json.encode(plain))
+    save_bytes(path, encode_json(plain, indent=1))
 
 
 def _replaced(value: Any, places: Mapping[str, str]) -> Any:

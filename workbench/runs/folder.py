@@ -47,9 +47,8 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.storage.file_tail import tail_lines
 from workbench.core.storage.foreign_file import REQUEST_BYTES, SMALL_BYTES, read_foreign
-from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
+from workbench.core.storage.json_file import DAMAGED, decode_json, refuse_newer, save_json
 from workbench.core.storage.own_file import make_private
-from workbench.core.storage.save import save_bytes
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
 from workbench.runs.extensions import (
     Extension,
@@ -123,7 +122,7 @@ class RunFolder:
         """
         try:
             data = read_foreign(self.request_path, REQUEST_BYTES)
-            request = msgspec.json.decode(data, type=RunRequest)
+            request: RunRequest = decode_json(data, RunRequest)
         except OSError as error:
             raise RunFolderError(
                 "This is not a run folder: its request cannot be read.",
@@ -181,7 +180,7 @@ class RunFolder:
     def moved_to(self) -> Choice | None:
         """The target it was moved to, None for no other; raises RunFolderError if damaged."""
         try:
-            found = msgspec.json.decode(read_foreign(self.target_path, SMALL_BYTES), type=_Target)
+            found: _Target = decode_json(read_foreign(self.target_path, SMALL_BYTES), _Target)
         except FileNotFoundError:
             return None
         except (OSError, *DAMAGED) as error:
@@ -197,7 +196,7 @@ class RunFolder:
         """Keeps where it goes on; its request stays unchanged. Raises SaveError."""
         check_own(self.path)
         moved = _Target(key=target.key, params=dict(target.params))
-        save_bytes(self.target_path, msgspec.json.encode(moved))
+        save_json(self.target_path, moved)
 
     def is_gone(self) -> bool:
         """Whether the folder was removed, or its disk; not where it only may not be read."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from workbench.core.storage.foreign_file import read_foreign
-from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
+from workbench.core.storage.json_file import DAMAGED, decode_json, refuse_newer, save_json
 from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
 from workbench.protocol.trained.calibration import Calibration
@@ -130,7 +130,7 @@ def read_card(folder: Path) -> ModelCard:
 def decode_card(data: bytes, where: str) -> ModelCard:
     """The card in JSON text; raises RunFolderError naming `where`, as `read_card`."""
     try:
-        card = msgspec.json.decode(data, type=ModelCard)
+        card: ModelCard = decode_json(data, ModelCard)
     except DAMAGED as error:
         raise RunFolderError(
             "The model card is damaged.", where=where, received=str(error)

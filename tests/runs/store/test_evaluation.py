@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 
 import msgspec
 import pytest
 
+from workbench.core.projects.project import Choice
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import Averages, ClassScore, Evaluation
@@ -214,3 +217,37 @@ def test_one_that_is_too_large_is_not_kept(run):
 def test_a_folder_without_a_model_has_none(tmp_path):
     with pytest.raises(RunFolderError):
         known_scores(RunFolder(tmp_path))
+
+
+def test_a_flipped_bit_of_a_runs_files_is_damage_or_changes_nothing(run):
+    """F12: no request, card or figure is another one because a bit of its file is."""
+    keep_evaluation(run, KEPT)
+    run.move_to(Choice("local", {}))
+    readers = {
+        run.request_path: run.request,
+        run.card_path: run.model_card,
+        run.target_path: run.moved_to,
+        run.path / EVALUATION_NAME: lambda: read_evaluation(run, CLASSES),
+    }
+    for path, read in readers.items():
+        whole, value = path.read_bytes(), read()
+        silent = []
+        for bit in range(8 * len(whole)):
+            changed = bytearray(whole)
+            changed[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(changed)
+            with contextlib.suppress(RunFolderError):
+                if read() != value:
+                    silent.append(bit)
+        assert not silent, path.name
+        path.write_bytes(whole)
+        assert read() == value
+
+
+def test_a_file_that_another_program_wrote_anew_is_read(run):
+    keep_evaluation(run, KEPT)
+    path = run.path / EVALUATION_NAME
+    plain = json.loads(path.read_bytes())
+    plain["result"]["accuracy"] = 0.5
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    assert read_evaluation(run, CLASSES).result.accuracy == 0.5

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-import msgspec
-
 from workbench.core.storage.foreign_file import open_foreign
-from workbench.core.storage.json_file import DAMAGED, refuse_newer
+from workbench.core.storage.json_file import DAMAGED, decode_json, encode_json, refuse_newer
 from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, os_errors_as
@@ -82,7 +80,7 @@ class KeptFile(Generic[K]):
             raise RunFolderError("This is not a run folder.", where=str(run.path))
         check_own(run.path)
         refuse_link(run.path / self.name)
-        data = msgspec.json.encode(kept)
+        data = encode_json(kept)
         if len(data) > self.max_bytes:
             raise RunFolderError(f"The {self.title} is too large to be kept.", where=str(run.path))
         return data
@@ -105,7 +103,7 @@ class KeptFile(Generic[K]):
         with os_errors_as(RunFolderError, what, path), open_foreign(path) as file:
             data = file.read(self.max_bytes + 1)
         try:
-            kept = msgspec.json.decode(data, type=self.kind)
+            kept: K = decode_json(data, self.kind)
         except DAMAGED as error:
             raise self.damaged(run, str(error)) from error
         what = f"The {self.title} was kept by a newer version of Workbench."

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
-from workbench.core.storage.json_file import DAMAGED, save_json
+from workbench.core.storage.json_file import DAMAGED, decode_json, save_json
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
@@ -149,7 +149,7 @@ def tidy_tag(tag: str) -> str:
 def _read(run: RunFolder) -> RunNotes | None:
     """The notes; empty where there are none, None where they cannot be understood."""
     try:
-        notes = msgspec.json.decode(read_foreign(run.path / NOTES_NAME, SMALL_BYTES), type=RunNotes)
+        notes = decode_json(read_foreign(run.path / NOTES_NAME, SMALL_BYTES), RunNotes)
     except FileNotFoundError:
         return RunNotes()
     except (OSError, *DAMAGED):
