@@ -1,7 +1,7 @@
 """Small JSON files that are one msgspec value each.
 
 Their last field is a checksum of what precedes it: a changed bit is damage, never another value.
-Text without it is read as it is: of an earlier version, or written anew by another program.
+Text without it is read as it is: of an earlier version, or written again by another program.
 """
 
 from __future__ import annotations
