@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import fcntl
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -112,8 +113,8 @@ def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
     file = str(brightness.data / "dark/00.png")
     before = classified(brightness.answers(Classify, model=run, pictures=[file]))
     card = Path(run) / "model.json"
-    text = card.read_text().replace('"bright"', '"light"').replace('"dark"', '"gloomy"')
-    card.write_text(text)
+    text = json.dumps(json.loads(card.read_text()))  # without the checksum of what it was
+    card.write_text(text.replace('"bright"', '"light"').replace('"dark"', '"gloomy"'))
     after = classified(brightness.answers(Classify, model=run, pictures=[file]))
     assert [before[0].label, after[0].label] == ["dark", "gloomy"]
 
