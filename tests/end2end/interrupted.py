@@ -65,9 +65,9 @@ class Unlucky(Owner):
         elsewhere.mkdir()
         self.document.new(find_template("lenet5").project)
         self.document.set_recipe(epochs=3, steps_per_epoch=12, batch_size=500)
-        path = self.begin()
+        path = self.start()
         trouble = self.window.show_view("train").trouble
-        with filled(path.parent, but=100_000):
+        with filled(path.parent, but=150_000):  # before its process makes a step
             self.robot.wait(trouble.save_elsewhere.isVisible, "Save elsewhere", timeout_s=_SLOW_S)
             self.shot("full")
             words, has_model = trouble.words.text(), RunFolder(path).has_model()

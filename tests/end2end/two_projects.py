@@ -38,15 +38,19 @@ def make_colors(folder: Path) -> None:
 class Owner(User):
     """Has two projects."""
 
-    def train(self) -> Path:
-        """Presses Train and waits for the end of the run."""
+    def start(self) -> Path:
+        """Presses Train; the run that is there then."""
         library = self.window.context.library
         known = {run.path for run in library.runs}
         self.press(self.window.top.train)
         self.robot.wait(
             lambda: library.current is not None and library.current.run.path not in known, "a run"
         )
-        path = library.current.run.path
+        return library.current.run.path
+
+    def train(self) -> Path:
+        """Presses Train and waits for the end of the run."""
+        library, path = self.window.context.library, self.start()
         self.robot.wait(
             lambda: (run := library.summary(path)) is not None and run.is_over,
             "the end of the run",
@@ -119,22 +123,15 @@ class Owner(User):
 
     def begin(self) -> Path:
         """Presses Train and waits until the run is at its first epoch."""
-        library = self.window.context.library
-        known = {run.path for run in library.runs}
-        self.press(self.window.top.train)
-
-        def trains() -> bool:
-            current = library.current
-            return (
-                current is not None
-                and current.run.path not in known
-                and current.history.last_batch is not None
-                and library.summary(current.run.path) is not None
-            )
-
-        self.robot.wait(trains, "the first steps", timeout_s=_SLOW_S)
-        assert library.current is not None
-        return library.current.run.path
+        library, path = self.window.context.library, self.start()
+        self.robot.wait(
+            lambda: (
+                library.current.history.last_batch is not None and library.summary(path) is not None
+            ),
+            "the first steps",
+            timeout_s=_SLOW_S,
+        )
+        return path
 
     def stop_from_elsewhere(self) -> dict[str, object]:
         """Trains in one project, begins another, presses the key of Stop there, goes back and stops."""
