@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from scipy.stats import binomtest
 
+from workbench.core.evaluation.intervals import wilson_interval
 from workbench.protocol.trained.calibration import (
     Bins,
     Calibration,
@@ -35,6 +36,17 @@ def test_the_limit_says_how_sure_it_is():
     )
     own = msgspec.structs.replace(mark, with_training=False)
     assert "100 validation images" in own.words
+
+
+def test_a_card_with_more_images_within_than_there_are_is_damaged():
+    text = b'{"checksum":"%s","limit":0.25,"within":101,"count":100}' % (b"0" * 64)
+    with pytest.raises(msgspec.ValidationError, match="101 of 100 images"):
+        msgspec.json.decode(text, type=DistanceMark)
+
+
+def test_an_interval_of_counts_that_cannot_be_is_that_of_the_nearest_that_can():
+    assert wilson_interval(101, 100) == wilson_interval(100, 100)
+    assert wilson_interval(-1, 100) == wilson_interval(0, 100)
 
 
 def proportion_confint(right, count):

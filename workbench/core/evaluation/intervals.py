@@ -25,6 +25,7 @@ def wilson_interval(right: float, count: int) -> tuple[float, float]:
     """
     if count <= 0:
         return 0.0, 1.0
+    right = min(max(right, 0), count)  # a file may hold anything
     share = right / count
     scale = 1 + _Z**2 / count
     middle = (share + _Z**2 / (2 * count)) / scale

@@ -46,6 +46,10 @@ class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
     count: _Count = 0
     with_training: bool = False
 
+    def __post_init__(self) -> None:
+        if self.within > self.count:
+            raise ValueError(f"{self.within} of {self.count} images are within the limit")
+
     @property
     def words(self) -> str:
         """How sure the limit is: "95% of 183 images are within (95% interval 90.8% to 97.3%)"; ""
