@@ -11,6 +11,9 @@ PROTOCOL_VERSION = 1
 Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 """A whole number in a file that may come from elsewhere: arrays have room for it."""
 
+Step = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+"""A step or an epoch: columns of curves have 32 bits for it."""
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="request"):
     """A request to a service worker; `id` is repeated in every answer to it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts, Whole
+from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts, Step, Whole
 from workbench.protocol.weights import KeptWeights
 
 
@@ -75,16 +75,16 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     seed: Whole
     versions: dict[str, str]
     plan: Plan
-    epochs: Whole
+    epochs: Step
     batch_size: Whole
     pid: Whole
-    resumed_at_step: Whole | None = None
+    resumed_at_step: Step | None = None
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
     keep: str = ""
     on: str = ""
     per_core_batch: Whole | None = None
-    fine_tuning_after: Whole | None = None
+    fine_tuning_after: Step | None = None
     is_on_features: bool = False
     protocol: Whole = PROTOCOL_VERSION
 
@@ -136,12 +136,12 @@ class Batch(Event, frozen=True, kw_only=True, tag="batch"):
     over the whole run.
     """
 
-    epoch: Whole
-    step: Whole
+    epoch: Step
+    step: Step
     loss: float | None
     accuracy: float | None
     images_per_second: float
-    first_step: Whole
+    first_step: Step
     losses: list[float | None]
     accuracies: list[float | None]
     learning_rate: float | None = None
@@ -154,8 +154,8 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
     recipe's `top_k` likeliest; None where `top_k` is 1.
     """
 
-    epoch: Whole
-    step: Whole
+    epoch: Step
+    step: Step
     loss: float | None
     accuracy: float | None
     val_loss: float | None
@@ -229,8 +229,8 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
         seconds: What measuring took.
     """
 
-    epoch: Whole
-    step: Whole
+    epoch: Step
+    step: Step
     images: Whole
     loss: float | None
     accuracy: float | None
@@ -243,8 +243,8 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
 class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
     """From here the run can be resumed; or why it could not be kept, and what goes on."""
 
-    step: Whole
-    epoch: Whole
+    step: Step
+    epoch: Step
     problem: ErrorParts | None = None
 
 
@@ -274,7 +274,7 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True):
 class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
     """The epoch that is the best by the recipe's `keep_by`."""
 
-    epoch: Whole
+    epoch: Step
     val_accuracy: float | None
     val_loss: float | None
 
@@ -299,7 +299,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     outcome: str
     run: str
     seconds: float
-    epochs_done: Whole
+    epochs_done: Step
     test: TestResult | None = None
     best: BestEpoch | None = None
     error: ErrorParts | None = None

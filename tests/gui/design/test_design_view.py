@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QDrag, QHoverEvent, QIcon, QStatusTipEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QListWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QListWidget
 
 from tests.gui.design.hand import Hand
 from workbench.backbones import all_backbones
@@ -100,6 +100,17 @@ def test_words_of_tutorials_are_found(design, text, title):
     assert title in shown(panel)
     if "(" in text:
         assert panel.list.currentItem().text() == title
+    labels = [each.text() for each in panel.findChildren(QLabel) if each.isVisibleTo(panel)]
+    assert ("Added with default settings, not those in the code" in labels) == ("(" in text)
+
+
+def test_the_search_of_the_canvas_says_that_arguments_are_not_taken_over(design):
+    design.canvas.action("add").trigger()
+    listed = design.canvas.search.findChild(QListWidget)
+    QTest.keyClicks(design.canvas.search.findChild(QLineEdit), "x = Conv2D(48, (5, 5))(x)")
+    texts = [listed.item(row).text() for row in range(listed.count())]
+    assert texts[0] == listed.currentItem().text() == "Conv2D"
+    assert texts[-1] == "Added with default settings, not those in the code"
 
 
 def test_no_row_stays_lit_after_a_drag(design, qtbot):

@@ -203,7 +203,13 @@ def with_recipe(request, key, value):
 
 @pytest.mark.parametrize(
     ("kind", "wrong"),
-    [("data_ready", {"per_class": [[1, 2, 3], [4]]}), ("epoch_finished", {"step": 2**63})],
+    [
+        ("data_ready", {"per_class": [[1, 2, 3], [4]]}),
+        ("epoch_finished", {"step": 2**63}),
+        ("epoch_finished", {"step": 2**53}),
+        ("epoch_finished", {"epoch": 2**31}),
+        ("run_started", {"resumed_at_step": 2**53}),
+    ],
 )
 def test_an_event_with_wrong_lengths_or_numbers_is_left_out(runs, kind, wrong):
     home, base = runs

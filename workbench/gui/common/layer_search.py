@@ -32,6 +32,13 @@ def searched(text: str) -> str:
     return (line[1] if line else text).strip().lower()
 
 
+def arguments_note(text: str) -> str:
+    """That the arguments in a line of Keras code are not taken over; "" where it has none."""
+    line = _KERAS.fullmatch(text.strip())
+    has_any = line is not None and re.search(rf"\b{line[1]}\(\s*[^\s)]", text) is not None
+    return "Added with default settings, not those in the code" if has_any else ""
+
+
 def common_layers(layers: Registry[LayerSpec]) -> list[LayerSpec]:
     """The layer types that most networks have, in the order in which they come there."""
     return sorted(

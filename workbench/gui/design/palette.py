@@ -24,6 +24,7 @@ from workbench.core.specs import CATEGORIES, BackboneSpec, DownloadedWeights, La
 from workbench.gui.common.layer_search import (
     BACKBONE_CATEGORY,
     COMMON,
+    arguments_note,
     backbone_facts,
     backbone_size,
     best_first,
@@ -144,8 +145,10 @@ class PalettePanel(QWidget):
             is_found = key in found if key else item.data(_CATEGORY) in categories
             is_found = is_found and not (is_search and item.data(_COMMON))
             item.setHidden(backbone not in backbones if backbone else not is_found)
-        self._nothing.setVisible(not found and not backbones)
-        self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
+        is_none = not found and not backbones
+        none = f"No layer matches “{text}”. Try “pool”, “conv” or “noise”." if is_none else ""
+        self._nothing.setText(none or arguments_note(text))
+        self._nothing.setVisible(bool(self._nothing.text()))
         best = best_first(layers, networks, text) if is_search else []
         self._select(best[0].key if best else "")
 

@@ -11,6 +11,7 @@ from workbench.core.registry import Registry
 from workbench.core.specs import BackboneSpec, LayerSpec
 from workbench.gui.common.layer_search import (
     BACKBONE_CATEGORY,
+    arguments_note,
     backbone_facts,
     best_first,
     find_backbones,
@@ -103,6 +104,10 @@ class SearchAdd(QFrame):
             exists = self._needs_input and find_layers(self._layers, text)
             words = "This layer cannot have an input" if exists else ""
             item = QListWidgetItem(words or "No layer has that name")
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self._list.addItem(item)
+        elif note := arguments_note(text):
+            item = QListWidgetItem(note)
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self._list.addItem(item)
         self._list.setCurrentRow(0)
