@@ -126,16 +126,23 @@ def ask_folders(parent: QWidget, title: str, *, kind: str) -> list[str]:
 
 
 def _chosen(dialog: QFileDialog) -> list[str]:
-    """The folders that were chosen; none when canceled. Where one was typed it is that one: Qt's
-    dialog adds each folder to its selection whose path was typed on the way.
+    """The folders that were chosen; none when canceled.
+
+    The line of Qt's dialog says which: what was typed or selected, nothing for the folder that is
+    shown. Its selection also has folders that were passed on the way there.
     """
     is_accepted = dialog.exec()
     dialog.deleteLater()
     if not is_accepted:
         return []
-    line = dialog.findChild(QLineEdit)  # None in the dialog of a system
-    typed = dialog.directory().absoluteFilePath(line.text()) if line and line.text() else ""
-    return [typed] if typed and Path(typed).is_dir() else dialog.selectedFiles()
+    line = dialog.findChild(QLineEdit)
+    if line is None:  # the dialog of a system
+        return dialog.selectedFiles()
+    here = dialog.directory()
+    named = Path(here.absoluteFilePath(line.text()))
+    if named.is_dir():
+        return [str(named)]
+    return [each for each in dialog.selectedFiles() if Path(each).parent == Path(here.path())]
 
 
 def open_folder(parent: QWidget, folder: Path, words: str) -> None:
