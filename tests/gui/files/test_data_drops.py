@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QByteArray, QMimeData, QUrl
+from PySide6.QtCore import QByteArray, QMimeData, Qt, QTimer, QUrl
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QFileDialog, QListView
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QListView, QTreeView
 
 from tests.window_parts import drop_data_on, drop_on
 from workbench.core.params import defaults
@@ -150,14 +151,17 @@ def test_several_folders_are_chosen_in_one_dialog(cifar, tmp_path, monkeypatch, 
     document = cifar.context.document
     document.set_dataset(Choice("folders", {"paths": (), "fit": "crop"}))
 
-    def choose(dialog):
+    def choose():
+        dialog = QApplication.activeModalWidget()
         dialog.setDirectory(str(tmp_path))
-        view = dialog.findChild(QListView, "listView")
-        qtbot.waitUntil(lambda: view.model().rowCount(view.rootIndex()) == 2)
-        view.selectAll()
-        return 1
+        views = (dialog.findChild(QListView, "listView"), dialog.findChild(QTreeView))
+        rows = next(each for each in views if each.isVisible())
+        qtbot.waitUntil(lambda: rows.model().rowCount(rows.rootIndex()) == 2)
+        rows.setFocus()  # as a click does; the line follows the selection only without it
+        QTest.keyClick(rows, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        dialog.accept()
 
-    monkeypatch.setattr(QFileDialog, "exec", choose)
+    QTimer.singleShot(0, choose)
     cifar.data_chooser.ask("paths")
     assert document.project.dataset.params["paths"] == (
         str(tmp_path / "roses"), str(tmp_path / "tulips"),
