@@ -1,4 +1,8 @@
-"""Ways to alter an image on purpose, one file each: SPEC. Found by walking this folder.
+"""Image corruptions, one file each: SPEC. Found by walking this folder.
+
+The What-if panel, robustness tests and the `robustness` command all alter images here and nowhere
+else, so the same strengths give the same figures everywhere. A project stores only names and
+strengths.
 
 An image is altered once it is fitted to a network, before the network's own preprocessing, as in
 ImageNet-C (Hendrycks and Dietterich 2019): the same for a dropped picture and a test image, and

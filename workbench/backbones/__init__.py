@@ -1,7 +1,9 @@
 """The pretrained networks, one file each: SPEC. Found by walking this folder.
 
-Their layers are ordinary ones: `insert_backbone` puts them into a graph, where every layer names
-its initial weights in `Node.pretrained`.
+A backbone is no special layer. Its graph is a resource, its preprocessing is the first layer, and
+`insert_backbone` puts ordinary layers into a graph; each names its initial weights in
+`Node.pretrained`. The worker reads and checks these weights (`load_pretrained`). Files whose names
+begin with "_" are shared code, not plug-ins.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@ each with NAME, HELP, `add_arguments(parser)` and `run(arguments) -> exit code`.
 
 Exit codes: 0 done, 1 the thing asked about has problems, 2 wrong usage, 3 unreadable or
 wrong input file, 4 the run failed, 130 interrupted.
+
+Commands print through `cli._output` alone: results on stdout, messages on stderr, names made safe
+for a terminal, broken standard streams handled. Modules whose names begin with "_" are shared by
+commands. Nothing of the window is imported here, except by `gui`, which starts it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The rules of the training coach, one file each: SPEC. Found by walking this folder."""
+"""The rules of the training coach, one file each: SPEC. Found by walking this folder.
+
+A rule is a function of a `RunRecord` (see `workbench.core.coach`): epochs, steps, classes and what
+the trainer has measured of its layers. The run's verdict is the gravest of the rules that give one
+(`verdict_on`).
+"""
 
 from __future__ import annotations
 

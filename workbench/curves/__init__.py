@@ -1,4 +1,8 @@
-"""The curves of a training, one file each: SPEC. Found by walking this folder. Qt-free."""
+"""The curves of a training, one file each: SPEC. Found by walking this folder. Qt-free.
+
+A spec takes its values from the events of a run's log. Plots, columns of tables and TensorBoard's
+tags follow from it.
+"""
 
 from __future__ import annotations
 

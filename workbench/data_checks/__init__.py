@@ -1,4 +1,8 @@
-"""The rules of the data check, one file each: SPEC. Found by walking this folder."""
+"""The rules of the data check, one file each: SPEC. Found by walking this folder.
+
+A rule is a function of the columns of facts that one pass over the images has gathered (`Survey`);
+no rule reads an image. What it returns are findings with actions; see `workbench.core.data_check`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The datasets, one file each: SPEC. Found by walking this folder."""
+"""The data set sources, one file each: SPEC. Found by walking this folder.
+
+`load` of a spec is handed a context (cache folder, progress, cancellation, Keras) and runs in the
+worker only. What it infers about the meaning of the data it returns as `Inference` values. Before
+anything is read, `glance_at` shows what the names and first bytes of the user's own files say about
+their shape. Modules whose names begin with "_" are shared code.
+"""
 
 from __future__ import annotations
 

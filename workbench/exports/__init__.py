@@ -1,4 +1,16 @@
-"""The exports, one file each: SPEC. Found by walking this folder."""
+"""The exports, one file each: SPEC. Found by walking this folder.
+
+A format declares how it is written, in which group it is listed, and how it is read back
+(`ExportReader`): by its own runtime (`ExportRuntime`: a Python module, or another program), through
+the section of `resources/programs/classify.txt` that reads the format. The process that does this
+is `workbench.worker.requests.exporting`.
+
+What a format lacks on this computer is found here (`missing_runtime`), for the worker and for the
+window's dialog. A folder is replaced only if the facts in it show that it is an export
+(`is_export_folder`). Calibration: formats of 8-bit integers have the temperature in the model
+itself (`has_temperature`); for the others the program that reads them applies it. Modules whose
+names begin with "_" are shared code.
+"""
 
 from __future__ import annotations
 

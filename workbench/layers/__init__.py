@@ -1,4 +1,10 @@
-"""The layer types, one file each: SPEC. Found by walking this folder."""
+"""The layer types, one file each: SPEC. Found by walking this folder.
+
+A spec has the parameters, shapes, costs and checks of a layer, how it is made with the Keras that
+it is handed, and its rule for ONNX (`LayerSpec.onnx`), which tests compare with Keras for every
+value of its parameters. A run with a layer without that rule needs TensorFlow to classify. Modules
+whose names begin with "_" are shared code.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
-"""Pictures: decoding, fitting, thumbnails, and preparing a data set for training.
+"""The data pipeline before training: decoding, fitting, edits, parts, thumbnails.
 
-Training, thumbnails and classification all decode here and fit here, so that a network is
-given a picture exactly as in training. Pillow and numpy only: no Qt, no TensorFlow.
-A data set is made ready for training by `workbench.pictures.prepare.prepare`.
+- Training, thumbnails and classification decode and fit by the same functions, so that a network
+  is given a picture exactly as in training. Their rules are in `portable`.
+- `edited` alone applies a data set's edits, `divide` alone divides it into parts; `prepare` makes
+  of both what training takes. Edits identify an image by its content (`contents_of`).
+- `heat` has the colors of heat maps and feature maps, for window and terminal.
+
+Pillow and NumPy only: no Qt, no TensorFlow.
 """

@@ -1,1 +1,7 @@
-"""The messages between processes: frozen values, one JSON line each."""
+"""The messages between processes: frozen values, one JSON line each.
+
+Requests to a service worker, its answers, and the events of a run's log (`events`). Both
+sides check the kind, the types and the length of each line. Each request has exactly one final
+answer. An error crosses processes as `ErrorParts` and is rebuilt as the same class of the
+tree in `workbench.errors`. Images and arrays go by file names, not within messages.
+"""

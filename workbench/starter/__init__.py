@@ -1,8 +1,9 @@
 """A project to start from for a data set: a network, a split and a recipe that fit what is there.
 
-`counts` looks at a folder without opening an image's pixels, `transfer` makes a network on a
-pretrained one, and `choose` decides between that and a template trained from scratch.
-`augmentation` suggests augmentation layers.
+Decided here alone, by the number and the size of the images: a head on a frozen backbone, or a
+template trained from scratch. `counts` looks at a folder without opening an image's pixels,
+`transfer` makes a network on a pretrained one, and `choose` decides. `augmentation` suggests
+augmentation layers by the table `resources/augmentation.toml`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The targets, one file each: SPEC. Found by walking this folder."""
+"""The targets, one file each: SPEC. Found by walking this folder.
+
+A target is a place to train: it has the `tf.distribute` strategy, which it makes of the tf that it
+is handed, its limits, and how it is written on the command line.
+"""
 
 from __future__ import annotations
 

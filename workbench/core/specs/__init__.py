@@ -1,5 +1,12 @@
 """What plug-in files declare: a spec is data plus functions that are *handed* keras or tf by
 the worker; a plug-in file never imports them.
+
+No key of a plug-in occurs in another file (`tests/house` checks it): code asks the spec, never for
+the name.
+
+`Inference` is what a data source has inferred about the meaning of its data (columns, parts, value
+range, encodings): a value with its evidence, its doubt, and the parameter that sets it. A doubtful
+one becomes a finding of the data check; data that contradict themselves are refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A network of 8-bit integers as C, from LiteRT's converter.
+"""A network of 8-bit integers as one C header, from LiteRT's converter.
+
+The converter's int8 operators become C code that calls the kernels of `resources/programs/c`; no
+runtime is needed.
 
 flat         what the converter has written: tensors and operators
 fixed_point  scales as integer multipliers, ranges of numbers of 8 bits

@@ -1,7 +1,8 @@
 """The panels of the views, one file each: SPEC. Found by walking this folder.
 
-A file imports the code of its panel inside `make`, as views do. Panels never import each
-other: what those of a view share is handed to them.
+A file imports the code of its panel inside `make`, as views do, so that the code is loaded when the
+view is shown. Panels import neither their view nor each other: what those of a view share is the
+view's state, which is handed to them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,5 @@
-"""Targets: choosing, connecting, preflight, parity, notebooks."""
+"""Targets: choosing, connecting, preflight, parity, notebooks.
+
+An address that came with a file is contacted only after the user has confirmed it
+(`workbench.runs.places`).
+"""

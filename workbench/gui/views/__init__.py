@@ -1,7 +1,7 @@
 """The views of the window, one file each: SPEC. Found by walking this folder.
 
-A file imports the code of its view inside `load`: the plots of Train, say, cost nothing to
-who only draws a network.
+A view is handed `WindowServices`, never the window. A file imports the code of its view inside
+`load`: the plots of Train, say, cost nothing to who only draws a network.
 """
 
 from __future__ import annotations

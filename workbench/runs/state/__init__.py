@@ -1,1 +1,9 @@
-"""The state of a run: running, queued, remote, finished or crashed."""
+"""The state of a run: running, queued, remote, finished or crashed; and what is decided by it.
+
+- The queue needs no window: the end of a trainer or run mirror starts the next queued run of its
+  computer (`start_next_after`). This computer and every other one train one run at a time.
+- A completed run can be trained longer from the checkpoint of its end (`longer_training`); the
+  request stays unchanged.
+- The next run of a project splits its images where the last one did (`with_remembered_split`).
+- `throughput` keeps how fast runs were trained here; estimates are made of it.
+"""

@@ -1,4 +1,7 @@
-"""The settings, one file each: SPEC. Found by walking this folder."""
+"""The settings, one file each: SPEC. Found by walking this folder.
+
+The dialog, the file and its checks follow from the spec.
+"""
 
 from __future__ import annotations
 

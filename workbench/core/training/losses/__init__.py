@@ -1,4 +1,7 @@
-"""The losses, one file each: SPEC. Found by walking this folder."""
+"""The losses, one file each: SPEC. Found by walking this folder.
+
+A spec has the loss of each image, and the same as source for exported programs; see `LossSpec`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The optimizers, one file each: SPEC. Found by walking this folder."""
+"""The optimizers, one file each: SPEC. Found by walking this folder.
+
+A spec names the class of Keras, or holds the source of one that Keras lacks, which training and
+exported programs then share; see `OptimizerSpec`.
+"""
 
 from __future__ import annotations
 

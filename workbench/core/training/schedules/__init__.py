@@ -1,4 +1,8 @@
-"""The learning-rate schedules, one file each: SPEC. Found by walking this folder."""
+"""The learning-rate schedules, one file each: SPEC. Found by walking this folder.
+
+A spec has the factors of the peak rate over the steps (`ScheduleSpec`); warm-up and peak rate are
+added in `core.training.learning_rates`.
+"""
 
 from __future__ import annotations
 

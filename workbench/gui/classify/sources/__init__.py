@@ -1,7 +1,8 @@
 """Where images to classify come from, one file each: SPEC. Found by walking this folder.
 
-A source brings images into files and hands those to the view's state. Sources never import each
-other.
+Button or menu entry, help and cancel follow from the spec. A source brings images into files and
+hands those to the view's state: what has no file gets one before it is sent to the worker. Sources
+never import each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Browsing all images of a data set: the handlers, and the thumbnails that are kept on disk."""
+"""Browsing all images of a data set: the handlers, and the thumbnails that are kept on disk.
+
+Thumbnails of a grid are made in threads and kept by path, size and time of change of the file; the
+cache can be deleted at any time.
+"""
 
 from __future__ import annotations
 
