@@ -14,7 +14,7 @@ Single sources at this level, used by window, command line and worker alike:
   form here alone: a line of the terminal, a table cell, Markdown, code.
 - `class_names`: class names are compared, and made different, here alone.
 - `confusion`: a confusion matrix is kept as its non-zero cells (`Confusion`), also in messages and
-  files. Code must never make all cells: for 10,000 classes that is 800 MB.
+  files. Never make all cells of many classes: for 10,000 classes they are 800 MB.
 - `image_map`: PCA, nearest images, and the points inside a lasso.
 - `format`: numbers, sizes and durations as text.
 """

@@ -18,7 +18,9 @@ export   tables and TensorBoard's scalars
   it (`places`; one question names all of them). A queued run starts by itself only where it was
   queued here, and machines that it names count only where they carry the seal of the user's key
   (`seal`).
-- Where images are that have moved is a record of this user (`moved_data`), never of a run folder.
+- Where images are that have moved is a record of this user (`moved_data`). Nothing that a run
+  folder or bundle says adds to it.
+- Opening, listing and drawing runs touch no network.
 - `ReadyTrainer` is a process that has imported TensorFlow and waits. It gets the next run if it
   equals a trainer started for that run (variables, folder, priority); until then it ends with the
   window.

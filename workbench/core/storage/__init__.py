@@ -1,11 +1,11 @@
 """Files: the one save routine, locks, strict JSON, migrations, foreign files.
 
-- User data are written by `save` (temporary file, fsync, rename, fsync of the folder). An event log
-  is only appended to; a cache can be deleted and made again.
+- The user's files are written by `save` (temporary file, fsync, rename, fsync of the folder). An
+  event log is only appended to; a cache can be deleted and made again.
 - A project file is compared under a lock right before the rename (`file_stamp`): a version that
   another window has written is replaced only when the user has confirmed it.
 - A file that may come from elsewhere is read by `foreign_file` alone: regular files only, up to a
-  limit, never waiting. `tests/house/foreign.py` lists the exceptions.
+  limit, and opening one never blocks. `tests/house/foreign.py` lists the exceptions.
 - Files that the program writes on its own are never written through a link (`own_file`), because
   the folder may come from elsewhere. Only a project, whose path the user has chosen, may be behind
   one. Folders of the program's own are made for the user alone (`make_private`).

@@ -4,7 +4,8 @@
   resumed run and the exported script use the same function.
 - A training has one phase, or two: the head on frozen layers, then fine-tuning (`phases_of`). The
   second starts from the first one's weights with an optimizer of its own. Where early stopping ends
-  the first, its remaining epochs are skipped: step numbers do not change.
+  the first, its remaining epochs are skipped: step numbers do not change. A checkpoint from where
+  the phases meet belongs to both.
 - Splits use arithmetic of their own (`split`), so that a run's test part stays the same with every
   version of NumPy.
 """

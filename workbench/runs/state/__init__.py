@@ -4,6 +4,8 @@
   computer (`start_next_after`). This computer and every other one train one run at a time.
 - A completed run can be trained longer from the checkpoint of its end (`longer_training`); the
   request stays unchanged.
-- The next run of a project splits its images where the last one did (`with_remembered_split`).
+- A run keeps the edits of its data in request and model card; the marks at which its split was cut
+  in log, checkpoint and model card. The next run of the project is cut at the same marks
+  (`with_remembered_split`).
 - `throughput` keeps how fast runs were trained here; estimates are made of it.
 """

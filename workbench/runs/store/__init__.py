@@ -1,7 +1,7 @@
 """What a run keeps on disk beside its log: checkpoints, weights, results, notes.
 
 - Weights are plain arrays with a checksum (`weights_file`): no pickle, no HDF5, which is a format
-  for export only. They are held against the network of their card before they are read
+  for export only. Reading compares size and names of layers with the network of their card
   (`read_run_weights`). A run that starts from another one's weights has a copy in its folder and
   the checksum in its request (`InitialWeights`).
 - A result kept as JSON (evaluation, robustness) is a `KeptFile`: limits, versions, links and dates
