@@ -3,5 +3,5 @@
 Requests to a service worker, its answers, and the events of a run's log (`events`). Both
 sides check the kind, the types and the length of each line. Each request has exactly one final
 answer. An error crosses processes as `ErrorParts` and is rebuilt as the same class of the
-tree in `workbench.errors`. Images and arrays go by file names, not within messages.
+tree in `workbench.errors`. Images and large arrays are files that a message names.
 """
