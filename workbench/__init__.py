@@ -11,8 +11,8 @@ ARCHITECTURE.md is the map: processes, floors of packages, the life of a run, th
 Rules of the whole program:
 
 - Texts and tables are data in `resources/` (exported programs, the window's actions, colors, help
-  pages, explanations of ssh errors), read by `assets` alone; modules only fill them in or look them
-  up.
+  pages, explanations of ssh errors), found by `assets` alone; modules only fill them in or look
+  them up.
 - What is installed apart (the window, TensorFlow, ONNX Runtime and small ones) is a `parts.Part`,
   named as its extra in `pyproject.toml`. `Part.require` raises the error with the command that
   installs it into this Python. It is called where the part is first needed: before the window and
