@@ -14,6 +14,8 @@ def main() -> int:
     sources = modules()
     print(f"{sizes.num_lines(sources):>7,} non-blank lines")
     print(f"{len(sources):>7,} modules")
+    print(f"{sizes.median_lines(sources):>7,} lines of the median module")
+    print(f"{sizes.share_of_imports(sources):>7.1%} of all lines are imports")
     found = {rule: rule.look(sources) for rule in (*RULES, KEYS)}
     for rule in (*RULES, KEYS):
         print(f"{len(found[rule]):>7,} {rule.title}")

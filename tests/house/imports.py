@@ -10,7 +10,7 @@ from tests.house.sources import Module
 
 def circles(modules: Sequence[Module]) -> list[str]:
     """Modules that import each other, directly or by others."""
-    found = _groups(_imported(modules))
+    found = _groups(imported(modules))
     return [" <-> ".join(sorted(group)) for group in found if len(group) > 1]
 
 
@@ -45,7 +45,8 @@ def _home_of_private(target: str, packages: set[str]) -> str:
     return ""
 
 
-def _imported(modules: Sequence[Module]) -> dict[str, set[str]]:
+def imported(modules: Sequence[Module]) -> dict[str, set[str]]:
+    """The modules that each module imports."""
     names = {module.name for module in modules}
 
     def module_of(target: str) -> str:

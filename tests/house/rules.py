@@ -34,6 +34,7 @@ KEYS = Rule("keys outside plug-ins", _plug_in_keys)
 
 RULES = (
     Rule(f"files over {sizes.MOST_LINES_OF_FILE} lines", sizes.long_files),
+    Rule(f"modules under {sizes.FEWEST_LINES_OF_CRUMB} lines with one importer", sizes.crumbs),
     Rule(f"functions over {sizes.MOST_LINES_OF_FUNCTION} lines", sizes.long_functions),
     Rule(f"folders over {sizes.MOST_MODULES_OF_FOLDER} modules", sizes.large_folders),
     Rule("import circles", imports.circles),

@@ -1,14 +1,17 @@
-"""How large things are: the program, its folders, files and functions."""
+"""How large things are: the program, its folders, files and functions, and how much of it imports."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from statistics import median
 
+from tests.house import imports
 from tests.house.sources import Module
 
-MOST_LINES_OF_FILE = 400
+MOST_LINES_OF_FILE = 500
+FEWEST_LINES_OF_CRUMB = 40
 MOST_LINES_OF_FUNCTION = 40
 MOST_MODULES_OF_FOLDER = 20
 
@@ -59,6 +62,40 @@ def _functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, (node.end_lineno or 0) - node.lineno + 1
+
+
+def median_lines(modules: Sequence[Module]) -> int:
+    """Non-blank lines of the module in the middle, packages' own texts left out."""
+    return int(median(module.num_lines for module in modules if not module.is_package))
+
+
+def share_of_imports(modules: Sequence[Module]) -> float:
+    """Lines of import statements as a share of all non-blank lines, 0..1."""
+    statements = (
+        node
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+    lines = sum((node.end_lineno or 0) - node.lineno + 1 for node in statements)
+    return lines / max(1, num_lines(modules))
+
+
+def crumbs(modules: Sequence[Module]) -> list[str]:
+    """Small modules with one importer: a part of it. Folders of plug-ins have their own measure."""
+    users: Counter[str] = Counter()
+    for targets in imports.imported(modules).values():
+        users.update(targets)
+    plug_ins = plug_in_packages(modules)
+    return [
+        f"{module.path}: {module.num_lines} lines"
+        for module in modules
+        if module.num_lines < FEWEST_LINES_OF_CRUMB
+        and users[module.name] == 1
+        and not module.is_package
+        and not is_plug_in(module)
+        and module.package not in plug_ins
+    ]
 
 
 def large_folders(modules: Sequence[Module]) -> list[str]:

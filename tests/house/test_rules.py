@@ -175,10 +175,24 @@ def test_private_modules_and_names_stay_in_their_package():
 
 
 def test_blank_lines_do_not_count():
-    assert sizes.long_files([module("workbench.a", "x = 1\n\n" * 400)]) == []
-    assert sizes.long_files([module("workbench.a", "x = 1\n" * 401)]) == [
-        "workbench/a.py: 401 lines"
+    assert sizes.long_files([module("workbench.a", "x = 1\n\n" * 500)]) == []
+    assert sizes.long_files([module("workbench.a", "x = 1\n" * 501)]) == [
+        "workbench/a.py: 501 lines"
     ]
+
+
+def test_a_small_module_that_one_other_imports_is_found():
+    small, user = module("workbench.a.small", "X = 1\n"), "from workbench.a.small import X\n"
+    users = [module(f"workbench.a.user{number}", user) for number in range(2)]
+    assert sizes.crumbs([small, users[0]]) == ["workbench/a/small.py: 1 lines"]
+    assert sizes.crumbs([small, *users]) == []
+    assert sizes.crumbs([module(small.name, "X = 1\n" * 40), users[0]]) == []
+    assert sizes.crumbs([module(small.name, "SPEC = X = 1\n"), users[0]]) == []
+
+
+def test_imports_are_counted_by_lines():
+    text = "from a import (\n    b,\n    c,\n)\nimport d\n\nx = 1\ny = 2\nz = 3\n"
+    assert sizes.share_of_imports([module("workbench.a", text)]) == 5 / 8
 
 
 def test_a_long_function_is_found():
