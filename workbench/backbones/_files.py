@@ -18,7 +18,8 @@ from workbench.errors import DownloadError, WeightsError, os_errors_as
 
 _MD5_LENGTH = 32
 _RECORD_SUFFIX = ".sha256"
-"""Of the file beside a download whose makers publish no checksum: that of the first one."""
+"""Ending of the file beside a download whose makers publish no checksum: it holds the checksum of
+the first download."""
 
 _MOST_TIMES = 2
 """A file of unknown checksum may be so many times as large as its publishers' one."""

@@ -110,7 +110,7 @@ def converted(
         change: As of `lite_spec`.
         is_integer: As there.
         is_calibrated: It has calibration images.
-        count: Of the images at once, where that is fixed.
+        count: Batch size, where that is fixed; None for any.
     """
     tf = context.tf
     folder = str(context.folder / "saved_model")

@@ -84,7 +84,7 @@ class BundlePlan:
         project: The project as it is written.
         facts: What the bundle says of itself.
         files: Each file on the disk, by its name in the bundle.
-        num_bytes: Of all files.
+        num_bytes: Size of all files.
         num_images: Files of images among them.
         remarks: What is left out, in sentences.
     """

@@ -40,7 +40,7 @@ _DIVERGING = (
 (ColorBrewer's RdBu, Brewer 2003)."""
 
 OPACITY = 0.6
-"""Of a map over its picture, unless the user chooses: both can be recognized."""
+"""Default opacity of a map over its picture, 0..1: both can be recognized."""
 
 
 def on_picture(heat: Heat, size: tuple[int, int], fit: str) -> Heat:
@@ -85,7 +85,7 @@ def overlaid(picture: Pixels, levels: Pixels, *, opacity: float = OPACITY) -> Pi
     Args:
         picture: uint8 (height, width), (height, width, 1) or (height, width, 3).
         levels: uint8 (height, width), as of `heat_levels`.
-        opacity: Of the map, 0..1.
+        opacity: Opacity of the map, 0..1.
     """
     base = picture[..., None] if picture.ndim == 2 else picture
     colors = heat_colors(levels)

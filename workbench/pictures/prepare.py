@@ -91,7 +91,7 @@ class PreparedData:
         bad_files: (path, reason in words) of pictures that were left out.
         notes: Sentences worth showing.
         marks: Where a split by content was cut; none for another split.
-        value_range: Of the files (`FilePart.value_range`).
+        value_range: Black and white of the files (`FilePart.value_range`).
     """
 
     class_names: tuple[str, ...]

@@ -59,7 +59,7 @@ class ChosenRows:
     """Some rows of a larger store, in an order of their own; a subclass fetches them.
 
     Args:
-        shape: Of a row.
+        shape: Shape of a row.
         chosen: Which rows, and in which order; int64.
         dtype: Type of the numbers in a row.
     """

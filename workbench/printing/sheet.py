@@ -18,7 +18,7 @@ class Sheet:
     """A PDF being painted; lengths in units of the paper.
 
     Attributes:
-        painter: Of the current page.
+        painter: Paints on the current page.
         left, width: The column of the text.
         y: Where the next thing goes.
     """

@@ -12,7 +12,7 @@ _MEASURED = 200
 """Rows that the widths are taken from."""
 
 _MOST_LINES = 4
-"""Of a cell: names from files may be long."""
+"""Most lines of a cell: names from files may be long."""
 
 
 def paint_table(sheet: Sheet, table: Table) -> None:

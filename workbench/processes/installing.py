@@ -145,8 +145,8 @@ def run_to_end(
 
     Args:
         command: Program and arguments.
-        what: Of the error.
-        fix: Of the error.
+        what: What has failed, in the error.
+        fix: How to fix it, in the error.
         deadline_s: The longest it may take.
         on_progress: Called with each line.
         check: Called often; raises to end it.

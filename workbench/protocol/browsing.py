@@ -28,7 +28,7 @@ class ShowPicture(DataRequest, frozen=True, kw_only=True, tag="show_picture"):
     """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
-        part, index: Of the image: its part, as the data set has it, and its number there.
+        part, index: Part of the image, as the data set has it, and its index there.
         file: The file it is in, which is enough; "" where it is in none.
     """
 

@@ -207,8 +207,12 @@ class LayerFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Of a layer that ends in ReLU: how many units (channels) it has, and how many of them are zero
-    on all of the images.
+    """Dead units of a layer that ends in ReLU.
+
+    Attributes:
+        node: Id of the layer.
+        units: Its units (channels).
+        dead: How many of them are zero on all of the images.
     """
 
     node: str
@@ -223,7 +227,7 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
     Attributes:
         images: How many images that were.
         loss, accuracy: On those images, with the weights that were validated.
-        learning_rate: Of the step that `LayerFigures.update` is of.
+        learning_rate: Learning rate of the step that `LayerFigures.update` is of.
         layers: Those that learn and have kernels, in their order.
         units: Those that end in ReLU, in their order.
         seconds: What measuring took.

@@ -71,7 +71,9 @@ class _Circumstances:
 
     @classmethod
     def now(cls, variables: Mapping[str, str]) -> _Circumstances:
-        """Of a process that would be started now with these variables; raises OSError."""
+        """Launch environment that a new trainer would get: these variables, and the present working
+        directory, nice value, CPU affinity and program files; raises OSError.
+        """
         niceness, cores = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
         return cls(variables, str(Path.cwd()), niceness, frozenset(cores), hash(tuple(_program())))
 
@@ -210,4 +212,5 @@ class ReadyTrainer:
 
 
 ready_trainer = ReadyTrainer()
-"""Of this process. It is kept by a window alone: elsewhere every trainer is started for its run."""
+"""The ready trainer of this process. Only a window keeps one: elsewhere every trainer is started
+for its run."""

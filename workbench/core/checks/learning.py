@@ -24,7 +24,8 @@ FindPretrained = Callable[[str], PretrainedLayer | None]
 """What a node's `pretrained` names; None where there is no such layer."""
 
 _TUNED_PART = 1 / 3
-"""Of a group, from its end: the layers that are closest to the task at hand."""
+"""Share of a group's layers that are fine-tuned, the last ones: they are closest to the task at
+hand."""
 
 PIXELS: ValueRange = (0.0, 255.0)
 """Lowest and highest value of an image."""

@@ -38,7 +38,8 @@ class Fix:
             where another data set is chosen; "" for all other fixes.
         backbone: Key of the pretrained network whose weights are downloaded, once that was
             confirmed; "" for all other fixes.
-        order: Of those that help, also where a later one leaves less to do: -1 first, 1 last.
+        order: Place among the fixes that help, also where a later one leaves less to do: -1 first,
+            1 last.
         command: The command that does what is asked for, where `is_asked`.
     """
 

@@ -42,7 +42,8 @@ _FOLDS = 5
 _SEED = 11
 
 _HEAD_WEIGHT = 2.0
-"""Of the head's logits beside the log of the neighbors' shares: chosen on the photos above."""
+"""Factor of the head's logits, which are added to the logarithms of the neighbors' shares: chosen
+on the photos above."""
 
 _PRIOR = 0.5
 """Neighbors that each class has beside those that were found, so that no share is 0."""
@@ -57,7 +58,7 @@ _MOST_FITTED = 2**19
 """Numbers of the rows by which temperature and rates are fitted: some seconds."""
 
 _TEMPERATURES = np.geomspace(0.25, 20.0, 14)
-"""Of logits that have the weights above."""
+"""Candidate temperatures of these sums of logits."""
 
 _LEAST_GAIN = 1.0
 """Log-likelihood that wrong labels must explain: what a parameter costs (Akaike, 1974)."""

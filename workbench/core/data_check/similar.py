@@ -92,7 +92,7 @@ class Looks:
 
     @classmethod
     def of(cls, small: Pixels) -> Looks:
-        """Of small images, (n, SIDE, SIDE, 3)."""
+        """Computes hashes, luminance and color of thumbnails, uint8 (n, SIDE, SIDE, 3)."""
         colors = small.astype(np.float32)
         luminance = colors @ _LUMINANCE
         spectrum = _COSINES @ luminance @ _COSINES.T
@@ -161,7 +161,7 @@ def groups(
 
     Args:
         contents: (n,) id of each image: equal ids, equal images.
-        looks: Of each image.
+        looks: Hash, luminance and color of each image.
         readable: Rows that are compared.
         short_sides: (n,) in pixels.
 

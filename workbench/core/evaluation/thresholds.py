@@ -72,7 +72,7 @@ class Point:
         return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missed)
 
     def cost(self, wish: Wish) -> float:
-        """Of all errors."""
+        """Cost of all false alarms and misses, at the wish's cost of each."""
         return wish.false_alarm * self.wrong + wish.miss * self.missed
 
 

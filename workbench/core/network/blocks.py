@@ -74,9 +74,9 @@ class Blocks:
 
     Attributes:
         folding: Which groups count as one card.
-        places: Of the cards, and of the layers that are not behind one.
-        sizes: The same; that of an open group reaches from its first layer's left side to the
-            right of its frame.
+        places: Upper left corner of each card, and of each layer that is not behind one.
+        sizes: Width and height of the same; an open group reaches from its first layer's left
+            side to the right of its frame.
     """
 
     folding: Folding
@@ -87,12 +87,13 @@ class Blocks:
     def of(
         cls, folding: Folding, places: Places, sizes: Sizes, opened: Collection[str] = ()
     ) -> Blocks:
-        """Of layers that have these places and sizes.
+        """The blocks of layers that have these places and sizes.
 
         Args:
             folding: Which groups count as one.
-            places: Of layers; those of a group that has any without a place are left out.
-            sizes: Of layers.
+            places: Upper left corners of layers; a group that has a layer without a place is left
+                out.
+            sizes: Widths and heights of layers.
             opened: Names of the groups that are a frame, not a card.
         """
         hidden = folding.card_of

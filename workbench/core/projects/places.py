@@ -59,8 +59,8 @@ def with_found(project: Project, folder: Path) -> Project:
 
 
 def moved_places(project: Project) -> Mapping[str, str]:
-    """Of a project that was just read: each path of its file where nothing is any more, and the
-    path beside the project that is used instead.
+    """Paths of the project file where nothing is any more -> the path beside the project that is
+    used instead. `project` was just read.
     """
     return {old: new for old, new in _kept(project).items() if os.path.isabs(new)}  # noqa: PTH117 - text
 

@@ -34,8 +34,8 @@ class FilePart:
     """Images still in files.
 
     Attributes:
-        paths: Of the files.
-        labels: int64, as many.
+        paths: Path of each file.
+        labels: Class number of each, int64 (n,).
         value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
             decoded by its own numbers.
     """

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 
 NEARLY = 0.93
-"""Of the best speed is as good: a smaller batch learns more in an epoch."""
+"""Share of the best speed that is as good: a smaller batch learns more in an epoch."""
 
 _SUSPECT = 0.15
 """Measurements differ by a few percent on an idle computer; what breaks a rule by more is measured

@@ -10,7 +10,7 @@ from workbench.exports._c.flat import NoCodeError, Tensor
 LEAST, MOST = -128, 127
 _BITS = 31
 _MOST_SHIFT = 62
-"""Of a product of 64 bits."""
+"""Largest shift of a product of 64 bits."""
 
 NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)  # LiteRT's numbers of fused activations
 _LIMITS = {

@@ -46,7 +46,7 @@ class Network:
     """A network on its way to C.
 
     Attributes:
-        tensors: Of the converter.
+        tensors: The tensors of the converted model, by index.
         program: The steps so far.
     """
 

@@ -21,7 +21,7 @@ class ChainRow:
     """A layer of the chain, or one that was switched off and can be switched on again.
 
     Attributes:
-        node_id: Of the layer, or of the one that it was.
+        node_id: Id of the layer's node; of one that was switched off, the id that it had.
         kind: Key of its type.
         params: Its values.
         is_on: Whether it is in the network.

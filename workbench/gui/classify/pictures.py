@@ -23,7 +23,7 @@ _OTHERS_PX = 390
 """Height of what is above a folder's table, and of the margins around both: the table has the rest
 of the view, and the sections behind it are scrolled to."""
 _DROP_SHARE = 0.45
-"""Of the view's height, before the first picture."""
+"""Share of the view's height that the area has before the first picture."""
 
 
 class DropArea(SourcesArea):

@@ -13,7 +13,7 @@ from workbench.core.storage.json_file import read_json, save_json
 from workbench.runs.home import data_home
 
 MOST_PICTURES = 12
-"""Of a project: so many are classified again within half a second."""
+"""Most pictures that are kept for a project: so many are classified again within half a second."""
 
 _MOST_PROJECTS = 50
 _NAME = "recent_predictions.json"

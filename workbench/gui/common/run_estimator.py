@@ -104,7 +104,7 @@ class RunEstimator(QObject):
         return self._as_measured(predicted)
 
     def _request_key(self) -> str:
-        """Of the project as it is: made once for each, as it takes milliseconds for a large one."""
+        """Request key of the present project, cached: it takes milliseconds for a large one."""
         project = self._document.project
         if self._keyed is None or self._keyed[0] != project:
             self._keyed = project, OpenProject.of(project).request_key

@@ -116,7 +116,7 @@ class ConfusionPanel(TitledBox):
         self.map.set_shares(cast("Per | None", self.shares.currentData()))
 
     def _find_order(self) -> None:
-        """Of many classes the order takes a second to find."""
+        """Orders the classes, in the background where that may take a second."""
         result = self._result
         if result is None:
             return

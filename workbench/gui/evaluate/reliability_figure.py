@@ -33,12 +33,12 @@ class ShareFigure(PaintedWidget):
         return QSize(_LEAST_PX, _LEAST_PX)
 
     def area(self) -> QRectF:
-        """Where the shares are drawn."""
+        """Rectangle of the plot inside the margins, in pixels."""
         left, top, right, bottom = _MARGINS_PX
         return QRectF(self.rect()).adjusted(left, top, -right, -bottom)
 
     def place(self, x: float, y: float) -> QPointF:
-        """Of two shares, in pixels."""
+        """Pixel position of a point of the plot, `x` and `y` in 0..1."""
         area = self.area()
         return QPointF(area.left() + x * area.width(), area.bottom() - y * area.height())
 

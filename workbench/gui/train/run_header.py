@@ -360,7 +360,7 @@ class RunHeader(QFrame):
         self.left.setText(left_words(replace(left, seconds=seconds)))
 
     def _show_saved(self, kept: KeptWeights | None) -> None:
-        """Of a run that is over: which weights it has saved, and how good those are."""
+        """Shows which weights a finished run has saved, and their validation accuracy."""
         accuracy = kept.val_accuracy if kept is not None else None
         _set(self.saved.value, share(accuracy) if accuracy is not None else NOTHING)
         self._is_best_saved = kept is not None and kept.kind == "best"

@@ -89,7 +89,7 @@ class Beginning:
         return self._how.parts != "none"
 
     def _say_one_of(self, several: list[Branch], inner: tuple[Branch, ...]) -> None:
-        """Of several folders with parts of their own one is used."""
+        """Notes that only the first of several folders with parts of their own is used."""
         name = self.path(several[0])
         others = [branch for branch in inner if branch is not several[0]]
         self.inferences.append(

@@ -19,7 +19,7 @@ def read_image(path: Any, shape: Any, fit: str = "crop", value_range: str = "") 
     """An image file as a network takes it.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
         shape: (height, width, 1 or 3) of the network's input.
         fit: How other proportions are brought to it: crop, stretch or pad.
         value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" by their own

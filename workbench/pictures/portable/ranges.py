@@ -44,7 +44,7 @@ class Evidence(NamedTuple):
     """What is known of the numbers of some images.
 
     Attributes:
-        kind: Of the type, as NumPy has it: "b", "u", "i" or "f".
+        kind: Kind of the numbers' type, as NumPy has it: "b", "u", "i" or "f".
         size: Bytes of a number.
         low, high: The extremes of all numbers.
         sample: Some of them, sorted.

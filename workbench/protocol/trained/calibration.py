@@ -34,8 +34,8 @@ class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
         checksum: SHA-256 of the references, which are in a file of their own.
         limit: Highest distance of an image that is not "unknown", 0..2.
         is_on: Whether it is applied.
-        within, count: Of the images that the limit was found by, those that are within it, and all;
-            0 in cards of earlier versions.
+        within, count: How many of the images that the limit was found by are within it, and how
+            many they are; 0 in cards of earlier versions.
         with_training: Training images are among them, each left out in turn.
     """
 
@@ -174,7 +174,7 @@ class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         temperature, reason: As in `Calibration`.
-        expected_calibration_error: Of the probabilities that the model answers with.
+        expected_calibration_error: ECE of the probabilities that the model answers with, 0..1.
         negative_log_likelihood: Mean over the images, of the same probabilities; None in
             evaluations of earlier versions, and where it is not finite.
         loss_before: The same without the temperature.

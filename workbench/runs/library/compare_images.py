@@ -30,7 +30,7 @@ class ComparedImages:
 
     Attributes:
         predicted: The class, as the evaluation numbers it; -1 where it has none of this name.
-        probability: Of that class, float32, 0..1.
+        probability: Probability of that class, float32, 0..1.
         actual: The true class in the other run, numbered as `predicted`.
         is_common: Which images the other run was evaluated on, too.
         is_relabeled: Which of these have another true class there: neither gained nor lost.

@@ -98,7 +98,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Spread | None:
-        """Of those that are known; None for none."""
+        """Mean and deviation of the values that are not None; None where there are none."""
         known = [value for value in values if value is not None]
         if not known:
             return None

@@ -49,8 +49,8 @@ class Axis:
 
     @classmethod
     def parse(cls, text: str) -> Axis:
-        """Of KEY=V1,V2,..., KEY=LOW..HIGH, or KEY=LOW..HIGH/N, with N steps, or KEY=LOW..HIGH/Nlog;
-        raises UsageError.
+        """Parses KEY=V1,V2,..., KEY=LOW..HIGH, KEY=LOW..HIGH/N, with N steps, or
+        KEY=LOW..HIGH/Nlog, with N steps on a logarithmic scale; raises UsageError.
         """
         key, sign, listed = (part.strip() for part in text.partition("="))
         values = tuple(dict.fromkeys(part.strip() for part in listed.split(",") if part.strip()))

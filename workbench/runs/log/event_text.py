@@ -25,7 +25,7 @@ class TimePart(NamedTuple):
 
     Attributes:
         name: For programs and terminals.
-        field: Of TimeSpent.
+        field: Name of the field of TimeSpent.
         title: What it is, in a few words.
         meaning: What is done in it.
     """

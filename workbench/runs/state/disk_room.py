@@ -15,7 +15,7 @@ from workbench.layers import all_layers
 
 _LOG_BYTES = 1024 * 1024
 _BYTES_PER_STEP = 24
-"""Of the event log: loss and accuracy of each batch."""
+"""Bytes of the event log for each step: loss and accuracy of a batch."""
 
 _FEW_STEPS = 1_000_000
 

@@ -87,7 +87,7 @@ def read_arrays(
 
     Args:
         path: The file.
-        checksum: Of a model card, which the content must have; "" for any.
+        checksum: Checksum in a model card, which the content must have; "" for any.
         data: The file's content, where that is read already.
         max_bytes: Longest file; None for any.
         layers: What the names of arrays may begin with, up to a "/"; None for anything.

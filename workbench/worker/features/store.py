@@ -80,8 +80,8 @@ class FeatureStore:
     Args:
         folder: Where the segments of all extractors are.
         name: Identifies the extractor: hexadecimal digits.
-        shape: Of a row.
-        dtype: Type of its numbers.
+        shape: Shape of the features of one image.
+        dtype: Their type.
 
     Raises:
         LinkFoundError: the folder is behind a link.

@@ -47,8 +47,8 @@ def with_value_range(loaded: LoadedData, params: Mapping[str, Any], ctx: LoadCon
 
     Args:
         loaded: As the source gives it.
-        params: Of the source; its `range` is "auto", "each" or LOW-HIGH.
-        ctx: Canceling.
+        params: Parameters of the source; its `range` is "auto", "each" or LOW-HIGH.
+        ctx: Cancels the reading of files.
     """
     given = str(params.get("range", EACH))
     paths = [path for part in loaded.parts if isinstance(part, FilePart) for path in part.paths]

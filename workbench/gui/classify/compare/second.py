@@ -49,7 +49,9 @@ class SecondAnswers(QObject):
 
     @property
     def num_agreeing(self) -> tuple[int, int]:
-        """Of how many pictures that were compared, and how many they are, the answers agree."""
+        """(agreeing, compared): pictures for which both networks predict the same class, and all
+        that both have classified.
+        """
         return sum(self._agreements.values()), len(self._agreements)
 
     def set_run(self, run: Path | None) -> None:

@@ -56,7 +56,7 @@ class MapFigure(QWidget):
 
     @property
     def opacity(self) -> float:
-        """Of the maps, 0..1."""
+        """Opacity of the maps over the picture, 0..1."""
         return self._opacity
 
     def sizeHint(self) -> QSize:

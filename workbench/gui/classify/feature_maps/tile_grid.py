@@ -60,12 +60,12 @@ class TileGrid(QWidget):
 
     @property
     def count(self) -> int:
-        """Tiles that are shown."""
+        """Number of tiles that are shown."""
         return len(self._shown.answer.channels) if self._shown is not None else 0
 
     @property
     def position(self) -> int:
-        """Of the tile that the keyboard is at."""
+        """Index of the tile at the keyboard cursor, from 0."""
         return self._at
 
     def set_layer(self, shown: ShownLayer | None, *, is_common: bool = False) -> None:
@@ -183,12 +183,12 @@ class TileGrid(QWidget):
         self.setAccessibleDescription(name_of(answer, answer.channels[self._at]))
 
     def _least_side(self) -> int:
-        """Of a square that a tile fits in, in pixels: less for single values."""
+        """Smallest side of a tile's square, in pixels; smaller where tiles are single values."""
         is_single = self._shown is not None and max(self._shown.answer.tile, default=0) == 1
         return _SMALL_PX if is_single else _TILE_PX
 
     def _side(self, width: int) -> int:
-        """The same where the tiles of a row share a width."""
+        """Side of a tile's square, in pixels, where the tiles of a row share `width` pixels."""
         return max(1, (width + _GAP_PX) // self._columns(width) - _GAP_PX)
 
     def _columns(self, width: int) -> int:

@@ -42,9 +42,9 @@ class Loaded:
 
     Attributes:
         kept: The evaluation.
-        rows: Of its images.
-        chosen_on: Of the run's validation images, by the same weights; None where they are not
-            kept, or are the same images.
+        rows: Probabilities of its images.
+        chosen_on: Probabilities of the run's validation images, by the same weights; None where
+            they are not kept, or are the same images.
     """
 
     kept: KeptEvaluation

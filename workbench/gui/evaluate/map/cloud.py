@@ -23,8 +23,8 @@ class Look:
     """How points look.
 
     Attributes:
-        places: Float32 (n, 2).
-        colors: Of each point, 0xAARRGGBB.
+        places: Coordinates of the points, float32 (n, 2).
+        colors: Color of each point as 0xAARRGGBB, uint32 (n,).
         is_wrong, is_picked: Which have a ring of the first, or of the second color of `rings`.
         rings: Two colors.
         ground: Color behind them.

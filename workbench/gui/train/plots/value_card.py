@@ -26,7 +26,7 @@ class RunReading:
     """What a run says at the crosshair.
 
     Attributes:
-        title, color: Of the run.
+        title, color: Title of the run, and the color of its curves.
         reading: Its values; None behind its last one.
         smoothed: The average that is drawn over the batches; None where there is none.
         last_epoch: The epoch of its last value, for one that has none here.

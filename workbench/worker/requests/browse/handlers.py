@@ -44,7 +44,7 @@ _LISTED, _MADE = 500, 16
 """Images in an answer."""
 
 _MOST_PATH_BYTES = 600_000
-"""Of the file names in an answer."""
+"""Bytes of all file names in an answer, which is one line of the protocol."""
 
 
 @dataclass

@@ -165,7 +165,7 @@ class ExportContext:
 
     @property
     def licenses(self) -> list[str]:
-        """Of the weights that its training started with, a sentence each."""
+        """A sentence for each set of pretrained weights that its training started with."""
         known = all_backbones()
         keys = [key for key in backbone_keys(self.graph) if key in known]
         return [f"Pretrained weights of {known[key].title}: {known[key].license}." for key in keys]
