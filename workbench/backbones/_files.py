@@ -26,7 +26,7 @@ _MOST_TIMES = 2
 
 
 def weights_file(spec: BackboneSpec) -> Path:
-    """Where the weights are: bundled, sent along by another computer, or in Keras's own folder."""
+    """Path of the weights: bundled, sent along by another computer, or in Keras's own folder."""
     if isinstance(spec.weights, BundledWeights):
         return resource_path(spec.weights_resource)
     name = spec.weights.file_name

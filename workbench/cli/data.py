@@ -230,7 +230,7 @@ def _names_finding(word: str) -> bool:
 
 
 def _findings(found: Checked, text: str) -> Sequence[Finding]:
-    """Those that a key, a number or a range means."""
+    """Findings that are chosen by key, by number or by a range of numbers."""
     by_key = [each for each in found.findings if each.key == text]
     numbers = _RANGE.fullmatch(text)
     if numbers and not by_key:

@@ -73,7 +73,7 @@ class TrainerControl(QObject):
         self._num_starting = 0
 
     def close(self) -> None:
-        """Nothing more is offered. Trainers go on: they are processes of their own."""
+        """Stops offering anything. Trainers go on: they are processes of their own."""
         for ladder in self._ladders.values():
             ladder.close()
         self._background.close()

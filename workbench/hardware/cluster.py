@@ -117,7 +117,7 @@ class Cluster:
         return cluster
 
     def address(self, index: int) -> Address:
-        """Where a machine listens."""
+        """Address at which a machine listens."""
         return read_address(self.machines[index])
 
 

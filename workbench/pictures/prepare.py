@@ -31,8 +31,8 @@ _NAMES_LISTED = 5
 
 @dataclass(frozen=True)
 class Origin:
-    """Where pictures are from: "train", "test" or "validation" as the data set has it, that part,
-    and their numbers in it, int64 (n,).
+    """Origin of pictures: "train", "test" or "validation" as the data set has it, that part, and
+    their numbers in it, int64 (n,).
     """
 
     name: PartName
@@ -70,7 +70,7 @@ class PreparedPart:
         return len(self.y)
 
     def picked(self, places: Labels) -> PreparedPart:
-        """Some of its pictures, in this order."""
+        """The pictures at these places, in this order."""
         origin = self.origin
         return PreparedPart(
             pick_rows(self.x, places),
@@ -106,7 +106,7 @@ class PreparedData:
 
 @dataclass(frozen=True)
 class _Selection:
-    """Some rows of a part, not yet gathered."""
+    """Rows chosen from a part, not yet gathered."""
 
     rows: Rows
     labels: Labels

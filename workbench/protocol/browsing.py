@@ -42,7 +42,7 @@ class ListImages(DataRequest, frozen=True, kw_only=True, tag="list_images"):
 
 
 class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
-    """Some images of a part, one after the other.
+    """Consecutive images of a part.
 
     Attributes:
         part: The part that they are in.
@@ -73,7 +73,7 @@ class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnail
 
 
 class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):
-    """Some small images.
+    """Small images that were made.
 
     Attributes:
         images: Which ones.

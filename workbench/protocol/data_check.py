@@ -36,7 +36,7 @@ class ShowFound(Request, frozen=True, kw_only=True, tag="show_found"):
 
 
 class DataFindings(Answer, frozen=True, kw_only=True, tag="data_findings"):
-    """Some findings of a data check, the worst rules first."""
+    """A chunk of the findings of a data check, the worst rules first."""
 
     findings: list[Finding]
 

@@ -167,7 +167,8 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
 
 
 class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
-    """Where the trainer's seconds went since it was started or resumed, logged now and then.
+    """Seconds of the trainer by what they were spent on, since it was started or resumed, logged
+    now and then.
 
     Attributes:
         input_s: Waiting for images.
@@ -316,7 +317,9 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
 
     @property
     def ended_within(self) -> bool:
-        """As `is_within`; by the saved weights where an older log does not say it."""
+        """Whether the run ended within an epoch; by the saved weights where an older log does not
+        say it.
+        """
         return self.is_within or (self.kept is not None and self.kept.is_partial)
 
 

@@ -38,8 +38,8 @@ class _Moves(msgspec.Struct, frozen=True):
 
 
 def place_now(path: str) -> str:
-    """Where a file or folder is now: the path itself where something is there, or where nothing is
-    known of it. Looks at the disk.
+    """Present path of a file or folder: the path itself where something is there, or where nothing
+    is known of it. Looks at the disk.
     """
     moves = _moves()
     if not moves or not path or "://" in path or _is_there(path):
@@ -63,7 +63,7 @@ def data_now(choice: Choice) -> Choice:
 
 
 def params_now(params: tuple[Param, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """As `data_now`, of the values of a data set's parameters."""
+    """Values of a data set's parameters with present paths, as `data_now` gives them."""
     found = dict(values)
     for param in params:
         value = values.get(param.key)

@@ -65,7 +65,7 @@ def place_words(*targets: Choice) -> str:
 
 
 def place_of(run: RunFolder) -> Choice:
-    """Where a run is or will be trained; raises RunFolderError, ProjectFileError."""
+    """Target on which a run is or will be trained; raises RunFolderError, ProjectFileError."""
     remote = read_remote(run)
     return remote.choice() if remote is not None else run.project().target
 

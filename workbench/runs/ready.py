@@ -41,7 +41,8 @@ END_BELOW_BYTES = 1 << 30
 """Memory left on this computer below which a ready trainer ends."""
 
 _START_ABOVE_BYTES = END_BELOW_BYTES + (1 << 30)
-"""It takes 600 MB itself: it must not end as soon as it is there."""
+"""Free memory from which on a trainer is kept ready. It takes 600 MB itself: it must not end as
+soon as it is there."""
 
 _PATIENCE_S = 10.0
 """For the answer to a run: an import under way holds up the whole process for a second or two."""
@@ -112,8 +113,8 @@ class _Waiting:
         return ended is None
 
     def touch(self, project: Project) -> None:
-        """It is still wanted, for this project: it benchmarks its network where that is new, and
-        counts from now on how long nothing happens.
+        """Keeps the waiting trainer for this project: it benchmarks its network where that is new,
+        and counts from now on how long nothing happens.
         """
         content = {"project": project_text(replace(project, edits=DataEdits()))}
         with suppress(OSError):

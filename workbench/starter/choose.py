@@ -127,7 +127,7 @@ class DataFacts:
 
 
 class Usual(Enum):
-    """No wish for a pretrained network."""
+    """Default policy: number and size of the images decide on a pretrained network."""
 
     USUAL = auto()
 

@@ -205,8 +205,8 @@ def _restore(node: Node, weights: PretrainedLayer) -> Iterator[Fix]:
 def check_ranges(
     graph: Graph, layers: Layers, found: Propagation, find: FindPretrained
 ) -> Iterator[Problem]:
-    """Where the values that reach the first pretrained weights of a network have another range than
-    in its training. Nothing is said where layers that learn come before.
+    """Problems where the values that reach the first pretrained weights of a network have another
+    range than in its training; none where layers that learn come before.
     """
     for node in graph.nodes.values():
         weights = find(node.pretrained) if node.pretrained else None

@@ -18,7 +18,7 @@ SEVERITY_WORDS: Mapping[Severity, str] = {
     **{severity: severity for severity in SEVERITIES},
     "unfinished": "not finished",
 }
-"""As people read them."""
+"""Severity -> word that people read."""
 
 
 ANOTHER_SOURCE = "*"

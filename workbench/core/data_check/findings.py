@@ -270,7 +270,7 @@ class Tally:
 
     @property
     def open(self) -> int:
-        """Those that nothing was done about."""
+        """Number of findings that were neither fixed nor kept."""
         return self.total - self.fixed - self.kept
 
     @property

@@ -55,7 +55,7 @@ class LabelNoise:
 
 
 def no_noise(probabilities: Doubles, labels: Numbers) -> LabelNoise:
-    """As if every label were right."""
+    """Rates of 0 and their log-likelihood: the model in which every label is right."""
     given = probabilities[np.arange(len(labels)), labels]
     fit = float(np.log(np.maximum(given, _TINY)).sum())
     return LabelNoise(np.zeros((probabilities.shape[1], 1)), 0.0, fit)

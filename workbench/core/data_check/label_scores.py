@@ -231,7 +231,7 @@ class _Logits:
         ]
 
     def blocks(self, rows: Numbers) -> Iterator[tuple[Numbers, Floats]]:
-        """Some of the rows, and the values (n, classes) of these."""
+        """Yields blocks of the rows, each with its logits, float32 (n, classes)."""
         step = max(_BLOCK_NUMBERS // self.num_classes, 1)
         for start in range(0, len(rows), step):
             block = rows[start : start + step]

@@ -114,7 +114,7 @@ class Looks:
 
     @classmethod
     def joined(cls, several: Sequence[Looks]) -> Looks:
-        """Those of several parts, one after another."""
+        """Concatenates several."""
         return cls(
             np.concatenate([each.hashes for each in several]),
             np.concatenate([each.luminance for each in several]),
@@ -128,7 +128,7 @@ class Looks:
         self.color[rows] = looks.color
 
     def pick(self, rows: Numbers) -> Looks:
-        """Some rows."""
+        """The entries of these rows, in this order."""
         return Looks(self.hashes[rows], self.luminance[rows], self.color[rows])
 
 

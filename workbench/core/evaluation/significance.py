@@ -107,7 +107,7 @@ class UnpairedTest:
 
     @property
     def is_significant(self) -> bool:
-        """As of PairedTest."""
+        """Whether the difference is significant at SIGNIFICANT."""
         return self.p_value < SIGNIFICANT
 
 

@@ -147,7 +147,7 @@ def refolded(
 
 
 def _made_way(blocks: Blocks, ids: set[str], old: Area, new: Area) -> dict[str, Position]:
-    """Where the other cards are after an area has become another one with the same top: those
+    """Positions of the other cards after an area has become another one with the same top: those
     below follow its lower side, as far as what is above them lets them, those beside its sides.
     """
     areas = {

@@ -247,8 +247,8 @@ class DatasetSpec:
         return tuple(file for file in self.downloads if not file.is_kept())
 
     def availability(self, params: Params) -> str:
-        """Where its images come from, in words: "images included", "downloads 170 MB",
-        "downloaded", "needs your images", "your images". Looks at the disk.
+        """Source of its images, in words: "images included", "downloads 170 MB", "downloaded",
+        "needs your images", "your images". Looks at the disk.
         """
         if self.unset(params):
             return "needs your images"

@@ -118,7 +118,7 @@ class Previewer(QObject):
         self.refresh()
 
     def close(self) -> None:
-        """Nothing is wanted any more."""
+        """Cancels what is requested; requests nothing more."""
         self._call_off()
         self._background.close()
 

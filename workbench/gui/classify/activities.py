@@ -33,7 +33,7 @@ class Activities(QObject):
         self.begun.emit(key, words)
 
     def end(self, key: str) -> None:
-        """It is over, however it has ended."""
+        """Removes an activity that is over, however it has ended."""
         if self._stops.pop(key, None) is not None:
             self.ended.emit(key)
 

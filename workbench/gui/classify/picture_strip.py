@@ -72,7 +72,7 @@ class _TileDelegate(QStyledItemDelegate):
 
 
 def _fit(image: QImage, tile: QRectF) -> QRectF:
-    """Where to draw an image as large as it fits into the tile, whole and centered."""
+    """Rectangle of an image in the tile: as large as it fits, whole and centered."""
     scale = min(tile.width() / image.width(), tile.height() / image.height())
     place = QRectF(0, 0, image.width() * scale, image.height() * scale)
     place.moveCenter(QPointF(tile.center()))

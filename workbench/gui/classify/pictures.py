@@ -74,7 +74,7 @@ class DropArea(SourcesArea):
         self.stops[key].show()
 
     def hide_activity(self, key: str) -> None:
-        """It is over."""
+        """Removes the button that stops an activity: it is over."""
         if key in self.stops:
             gone = self.stops.pop(key)
             if gone.hasFocus():

@@ -237,7 +237,9 @@ class ConfusionMatrix(QWidget):
         return shown[min(row, classes - 1)], shown[min(column, classes - 1)]
 
     def target_at(self, point: QPointF) -> tuple[int, int] | None:
-        """As `cell_at`; beside the squares the class of the row or column, with -1 for any."""
+        """(actual, predicted) at a point, as `cell_at`; beside the squares the class of the row or
+        column, with -1 for any.
+        """
         place, classes = self._place(), len(self._shown)
         if not classes or not self._has_names() or place.contains(point):
             return self.cell_at(point)
@@ -250,7 +252,7 @@ class ConfusionMatrix(QWidget):
         return None
 
     def cell_rect(self, true: int, answered: int) -> QRectF:
-        """Where the square of two shown classes is drawn."""
+        """Square of two shown classes, in pixels."""
         shown = self.shown
         return self._rect(shown.index(true), shown.index(answered))
 

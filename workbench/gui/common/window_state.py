@@ -73,7 +73,7 @@ class WindowState(QObject):
         self._store.remove("layout")
 
     def folder(self, kind: str) -> str:
-        """Where a dialog of a kind was used last; "" where it never was."""
+        """Folder in which a dialog of a kind was used last; "" where it never was."""
         return str(self._store.value(f"folder/{kind}") or "")
 
     def set_folder(self, kind: str, folder: str) -> None:

@@ -61,7 +61,7 @@ class DataContentsPanel(QScrollArea):
             changed.connect(self._show_counts)
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as its lines need, as it scrolls downwards alone."""
+        """Width of its lines, as it scrolls downwards alone."""
         page, bar = self.widget(), self.verticalScrollBar()
         lines = page.minimumSizeHint().width() if page is not None else 0
         least = QSize(lines + bar.sizeHint().width(), _LEAST_PX)

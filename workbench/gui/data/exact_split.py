@@ -77,7 +77,7 @@ class ExactSplit(QObject):
         self._on_recipe_changed()
 
     def forget(self) -> None:
-        """Nothing is described any more."""
+        """Drops the source and its request."""
         self._source = None
         self._timer.stop()
         self._question.drop()

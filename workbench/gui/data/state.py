@@ -113,7 +113,7 @@ class DataState(QObject):
         self.findings_shown.emit(is_shown)
 
     def close(self) -> None:
-        """Nothing is read or worked out any more."""
+        """Ends all work in the background."""
         self._call_off()
         self.closing.emit()
         self.background.close()

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class CanvasPanel(QWidget):
-    """Where the network is put together.
+    """The canvas on which the network is built.
 
     Signals:
         help_asked(str): The help page of this layer type is wanted.

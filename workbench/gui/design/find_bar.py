@@ -83,7 +83,9 @@ class FindBar(QFrame):
             self.closed.emit()
 
     def _prepare(self) -> None:
-        """Some layers a turn, before the first letter: large networks have many words."""
+        """Prepares the search by some layers a turn, before the first letter: large networks have
+        many words.
+        """
         if self.isVisible() and self._search.prepare(self._scene.document.graph, _LAYERS_A_TURN):
             QTimer.singleShot(0, self._prepare)
 

@@ -322,7 +322,7 @@ class ImagesPanel(Box):
             self._state.train_again.emit(self._state.run)
 
     def close_background(self) -> None:
-        """Nothing is read any more."""
+        """Ends all reading in the background."""
         self.thumbnails.close()
 
 

@@ -140,7 +140,7 @@ class ScoredState(QObject):
 
     @property
     def shown(self) -> ImagesOfRun | None:
-        """Those that were picked, or else those of the evaluation."""
+        """The picked images, or else those of the evaluation."""
         return self.picked.found if self.picked is not None else self.found
 
     def _read(self) -> None:

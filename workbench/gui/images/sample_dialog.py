@@ -59,7 +59,7 @@ class EnlargedPicture(QWidget):
         self.update()
 
     def place(self) -> QRectF:
-        """Where the image is drawn."""
+        """Rectangle of the image, in pixels."""
         size = self.image.size().toSizeF()
         scale = min(self.width() / size.width(), self.height() / size.height())
         result = QRectF(0, 0, size.width() * scale, size.height() * scale)

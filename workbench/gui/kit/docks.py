@@ -91,7 +91,7 @@ class _RailButton(QAbstractButton):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """As long as its words."""
+        """Width of the rail, and the length of the words."""
         return QSize(RAIL_PX, self.fontMetrics().horizontalAdvance(self._words) + _AROUND_WORDS_PX)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -46,7 +46,7 @@ class WaitLabel(QLabel):
         self._refresh()
 
     def say(self, words: str, *, is_bad: bool = False) -> None:
-        """Nothing is waited for any more: shows words, or nothing."""
+        """Ends the wait and shows words, or nothing."""
         self._tick.stop()
         set_role(self, "bad" if is_bad else "dim")
         self.setText(window_words(words))

@@ -202,7 +202,7 @@ class MainWindow(QMainWindow):
         )
 
     def _add_submenus(self) -> None:
-        """Those whose lines are known when they open."""
+        """Adds the submenus whose lines are known only when they open."""
         add, layouts = self.menus.add_submenu, self.layouts
         add("File", "Open &recent", "save", lambda m: fill_recent(m, self.state, self.files.open))
         add(

@@ -134,7 +134,7 @@ class StatusLine(QStatusBar):
 
     @property
     def message_rect(self) -> QRect:
-        """Where sentences are shown, in pixels: left of the buttons."""
+        """Rectangle of the sentences, in pixels: left of the buttons."""
         left, right = _MESSAGE_LEFT_PX, self._found.geometry().left() - _MESSAGE_GAP_PX
         return QRect(left, 0, max(right - left, 0), self.height())
 

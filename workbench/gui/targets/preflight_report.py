@@ -76,7 +76,7 @@ class LevelRows(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Nothing was looked at yet."""
+        """Marks all levels as not looked at."""
         for level in LEVELS:
             self.set_state(level, "skipped", "")
 

@@ -182,7 +182,9 @@ class ErrorBanner(QFrame):
         bar.setValue(bar.maximum())
 
     def _show_buttons(self, *shown: QPushButton) -> None:
-        """Those and no others. One that stays is not touched: it may be pressed just now."""
+        """Shows these buttons and hides the others. One that stays is not touched: it may be
+        pressed just now.
+        """
         for each in self._buttons:
             each.setVisible(each in shown)
 

@@ -110,7 +110,7 @@ class RecipePanel(QScrollArea):
         self._keep_wide(inner)
 
     def _keep_wide(self, inner: QFrame) -> None:
-        """Nothing in it is cut at the side, whatever the width of the window."""
+        """Keeps the form from being cut at the side, whatever the width of the window."""
         bar = self.verticalScrollBar().sizeHint().width()
         self.setMinimumWidth(inner.minimumSizeHint().width() + bar)
 

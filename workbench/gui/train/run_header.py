@@ -200,7 +200,7 @@ class RunHeader(QFrame):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where room is short the lesser figures give way."""
+        """Hides the lesser figures where room is short."""
         super().resizeEvent(event)
         self._show_buttons()
         self._show_parts()

@@ -119,7 +119,9 @@ class TimeSpentBox(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """No row is cut: as high as what it shows, and no higher: the settings have the rest."""
+        """Makes the box as high as what it shows, so that no row is cut: the settings have the
+        rest.
+        """
         for layout in (self._grid, self._page):  # of rows that were hidden just now
             layout.invalidate()
         width = max(self.viewport().width(), self.minimumWidth())

@@ -245,7 +245,7 @@ class TrainView(QMainWindow):
             self.plots.refresh()  # the last values are not to wait for their turn
 
     def _show_time(self) -> None:
-        """Where the time goes, and whether checkpoints can be kept."""
+        """Shows where the time goes, and whether checkpoints can be kept."""
         follower = self._follower
         history = follower.history if follower is not None else None
         self.state.time_changed.emit(history.time_spent if history is not None else None)

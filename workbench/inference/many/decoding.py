@@ -34,7 +34,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class Batch:
-    """Some images, in order.
+    """A batch of images, in order.
 
     Attributes:
         images: At most `BATCH` of them.

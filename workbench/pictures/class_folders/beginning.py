@@ -46,7 +46,7 @@ class Reading:
 
 
 AS_FOUND = Reading()
-"""Nothing is set."""
+"""A reading in which nothing is set by the user."""
 
 
 class Beginning:
@@ -107,7 +107,7 @@ class Beginning:
         )
 
     def path(self, branch: Branch) -> str:
-        """Where a folder is, from the one that is read."""
+        """Path of a folder, relative to the one that is read."""
         self._ways = self._ways or dict(_ways(self._tree))
         return self._ways.get(branch.path, branch.name)
 

@@ -58,7 +58,7 @@ def short(notes: list[str]) -> list[str]:
 
 
 def quoted(names: list[str]) -> str:
-    """Some names in quotes, and how many there are besides."""
+    """The first names in quotes, and how many there are besides."""
     words = ", ".join(f"“{plain_name(name)}”" for name in names[:_NAMED])
     return f"{words} and {len(names) - _NAMED} more" if len(names) > _NAMED else words
 

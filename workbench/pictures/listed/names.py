@@ -136,7 +136,7 @@ MEASURES = frozenset(
 """Names of columns whose numbers measure or count something and are no classes."""
 
 FOLDS = frozenset({"fold", "stage", "part", "phase", "mode", "teil", "set"})
-"""Those of which numbers are no parts: folds of a cross-validation and the like."""
+"""Column names with numbers that name no parts: folds of a cross-validation and the like."""
 
 FLAGS = {
     "istrain": "train", "istraining": "train", "istrainingimage": "train", "intrain": "train",

@@ -36,7 +36,7 @@ _END_S = 20.0
 
 
 class Members:
-    """Those other than the chief.
+    """The machines of a cluster other than the chief.
 
     Args:
         machines: "HOST:PORT" of all, the chief first; nothing where it trains alone.

@@ -155,7 +155,7 @@ class Fetching:
             raise _not_as_promised(name, error.received or error.what) from error
 
     def _part(self, name: str, digest: str) -> Path:
-        """Where a file grows; what is left of older ones of its name is removed."""
+        """Path of a file being fetched; what is left of older ones of its name is removed."""
         stem = name.replace("/", "-")
         part = self._parts / f"{stem}.{digest}"
         with writing(self._parts):

@@ -178,7 +178,9 @@ class ControlForwarder:
                 self._put_off(error)
 
     def _put_off(self, error: Exception) -> None:
-        """It is passed on again, but not five times a second for hours."""
+        """Waits after an error: the request is passed on again, but not five times a second for
+        hours.
+        """
         sys.stderr.write(f"{error}\n")
         self._is_closed.wait(_AGAIN_S)
 

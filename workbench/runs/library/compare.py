@@ -239,7 +239,9 @@ def _scores(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
 
 
 def _extended_words(extensions: Extensions) -> str:
-    """Where a run was trained longer: "after epoch 2 of 2, after epoch 4 of 4"; "" for nowhere."""
+    """Epochs after which a run was trained longer: "after epoch 2 of 2, after epoch 4 of 4"; "" for
+    nowhere.
+    """
     return ", ".join(f"after epoch {one.after:,} of {one.before:,}" for one in extensions.entries)
 
 

@@ -367,7 +367,7 @@ def _keep(request: RunRequest) -> str:
 
 
 def dataset_words(choice: Any) -> str:
-    """As `source_words`, of {"key", "params"} as in a project file."""
+    """The data set in words, as of `source_words`, from {"key", "params"} of a project file."""
     if not isinstance(choice, dict) or not isinstance(choice.get("key"), str):
         return ""
     params = choice.get("params")

@@ -35,7 +35,7 @@ _REFUSED = {"seed": "Use --seeds: each combination is trained with as many.",
 
 @dataclass(frozen=True)
 class Combination:
-    """Some values together.
+    """One combination of the axes' values.
 
     Attributes:
         number: From 1.

@@ -77,7 +77,7 @@ class Axis:
         return self.span is not None and not self.steps
 
     def text(self) -> str:
-        """As it is typed."""
+        """The axis as it is typed, which `parse` reads."""
         if self.span is None:
             return f"{self.key}={','.join(self.values)}"
         steps = f"/{self.steps}{'log' * self.is_log}" if self.steps else ""

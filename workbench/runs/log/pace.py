@@ -87,7 +87,7 @@ class TimeLeft:
 
 
 def left_words(left: TimeLeft) -> str:
-    """As "14 min 52 s left", "7 s to fine-tuning"."""
+    """The estimate in words: "14 min 52 s left", "7 s to fine-tuning"."""
     return f"{clock(left.seconds)} {'to fine-tuning' if left.is_of_head else 'left'}"
 
 
@@ -230,7 +230,7 @@ def seconds_logged(path: Path) -> float:
 
 
 def time_of_both(before: TimeSpent | None, now: TimeSpent) -> TimeSpent:
-    """Where the time of a trainer and of those before it went; the advice is the latest."""
+    """Time spent by a trainer and by those before it, summed; the advice is the latest."""
     if before is None:
         return now
     return TimeSpent(

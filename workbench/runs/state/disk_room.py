@@ -35,7 +35,7 @@ def needed_bytes(project: Project, analysis: Analysis) -> int:
 
 
 def refuse_no_room(project: Project, home: Path) -> None:
-    """Nothing where a run of a project has room in a folder, or where that is not known.
+    """Refuses a run of a project that has no room in a folder, where that is known.
 
     Raises:
         NoRoomError: it needs more than is free.

@@ -190,7 +190,9 @@ def read_evaluation(
 
 
 def _places(part: ImageSet) -> tuple[ImageSet, ...]:
-    """Where an evaluation may be: that of other images was in the file of the test images."""
+    """Image sets in whose files an evaluation may be: that of other images was in the file of the
+    test images.
+    """
     return ("other", "test") if part == "other" else (part,)
 
 

@@ -196,8 +196,8 @@ def remove_image_scores(run: RunFolder, part: ImageSet) -> None:
 def load_image_scores(
     run: RunFolder, part: ImageSet, created: float, num_classes: int
 ) -> ScoredImages | None:
-    """Those of the evaluation of this time, of so many classes; None where they were not kept, or
-    are of another evaluation.
+    """Reads the image scores of the evaluation of this time, of so many classes; None where they
+    were not kept, or are of another evaluation.
 
     Raises:
         RunFolderError: the file is damaged, or too large.

@@ -54,10 +54,10 @@ class Known:
     skipped: Mapping[Variant, float] = field(default_factory=dict)
 
     def to_measure(self, variants: Sequence[Variant], steps: int) -> tuple[Variant, ...]:
-        """Those of `variants` that a run of so many steps should race against the first of them:
-        all where the first is not known, else those never tried, or tried with clearly less time,
-        as far as last time's answer says that there is time for them: a race of the first alone
-        would take seconds and decide nothing.
+        """Variants that a run of so many steps should race against the first of them: all where the
+        first is not known, else those never tried, or tried with clearly less time, as far as last
+        time's answer says that there is time for them: a race of the first alone would take seconds
+        and decide nothing.
         """
         first = self.timings.get(variants[0])
         if first is None:

@@ -201,7 +201,7 @@ class Explainer:
         return share * np.stack([_resized(one, self._size) for one in maps])
 
     def _starts(self) -> list[str]:
-        """Where gradients end: at the image, and behind what has none."""
+        """Nodes at which gradients end: at the image, and behind what has none."""
         stops = [key for key in self.places.stops if key in self.places.planes]
         return [self.places.input, *stops]
 
@@ -237,7 +237,7 @@ def explainer_of(runner: KerasRunner) -> Explainer:
 
 
 def hottest(heat: Maps, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where a map (height, width) is hottest: bool of its shape, true for a part of its places."""
+    """Mask of the hottest places of a map, bool (height, width), true for a part of them."""
     count = max(1, round(part * heat.size))
     found = np.zeros(heat.size, bool)
     found[np.argpartition(heat.ravel(), -count)[-count:]] = True

@@ -59,7 +59,7 @@ class FeatureRows(ChosenRows):
         self._places = places
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these rows."""
+        """The rows at these indices."""
         chosen = self._places[self._chosen[indices]]
         return type(self)(self._segments, chosen, self.shape[1:], self.dtype)
 

@@ -88,7 +88,9 @@ def _with(loaded: LoadedData, text: str, found: tuple[Inference, ...]) -> Loaded
 
 
 def _marks(paths: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
-    """Some files that may have more than 8 bits, spread evenly: path, size and time of change."""
+    """A sample of the files that may have more than 8 bits, spread evenly: path, size and time of
+    change.
+    """
     named = [path for path in paths if not path.lower().endswith(_SHALLOW)]
     chosen = named[:: max(1, len(named) // _HEADS)]
     return tuple(mark for path in chosen if (mark := _mark(path)) is not None)

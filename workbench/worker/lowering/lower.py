@@ -46,7 +46,8 @@ _OWN_FORM = (
     "XLA compiles the step here, but not to portable StableHLO, so Google's compiler "
     "cannot be run on it."
 )
-"""It mixes types within an operation now and then, which the text then shows by another form."""
+"""Message where the text differs: XLA mixes types within an operation now and then, which the text
+then shows by another form."""
 
 _COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
 

@@ -122,10 +122,10 @@ class TestLoadContext(BaseLoadContext):
         self._report = report
 
     def check_cancelled(self) -> None:
-        """Nothing."""
+        """No-op: the test is not canceled."""
 
     def keras(self) -> Any:
-        """No data set is loaded here."""
+        """Is never called: no data set is loaded here."""
         raise NotImplementedError
 
     def _report_progress(self, _text: str, fraction: float | None) -> None:

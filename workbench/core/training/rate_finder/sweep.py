@@ -46,7 +46,7 @@ class Descent:
 
     @property
     def start(self) -> float:
-        """Where to begin to look for a good rate: the loss answers late to a rising rate."""
+        """Rate at which to begin to look for a good one: the loss answers late to a rising rate."""
         return self.rate / 3
 
 

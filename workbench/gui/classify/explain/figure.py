@@ -96,7 +96,9 @@ class MapFigure(QWidget):
         self.update()
 
     def places(self) -> list[QRectF]:
-        """Where the pictures are drawn: beside or below each other, whichever makes them larger."""
+        """Rectangles of the pictures, in pixels: beside or below each other, whichever makes them
+        larger.
+        """
         if self._picture.isNull():
             return []
         count = max(1, len(self._layers))

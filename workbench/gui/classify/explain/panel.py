@@ -111,7 +111,7 @@ class ExplanationPanel(Box):
         self.maps.failed.connect(self._on_failed)
 
     def clear(self) -> None:
-        """Nothing is explained: no picture is shown, or it could not be read."""
+        """Shows no explanation: no picture is shown, or it could not be read."""
         self._entry = None
         self._forget_map()
         self.figure.set_picture(QImage())

@@ -35,7 +35,7 @@ _KEYS = {
 
 
 class TileGrid(QWidget):
-    """As many tiles beside each other as fit. Only what is seen is drawn.
+    """A grid of tiles with as many columns as fit. Only what is visible is drawn.
 
     Signals:
         chosen(int): The tile at a position was clicked, or Enter was pressed on it.
@@ -108,7 +108,7 @@ class TileGrid(QWidget):
         return max(1, rows) * (self._side(width) + _GAP_PX) - _GAP_PX
 
     def cell(self, position: int) -> QRect:
-        """Where a tile is drawn: a square that it fits in."""
+        """Square that a tile is drawn in, in pixels."""
         side = self._side(self.width())
         row, column = divmod(position, self._columns(self.width()))
         return QRect(column * (side + _GAP_PX), row * (side + _GAP_PX), side, side)

@@ -232,7 +232,7 @@ class FolderResults(QFrame):
             self.other_model.show_models(self._model, model, is_complete=self._is_complete)
 
     def files(self) -> list[str]:
-        """Where the images of all rows are, in the order they came."""
+        """Paths of the images of all rows, in the order they came."""
         return [self.model.rows.file(row) for row in range(len(self.model.rows))]
 
     def add(self, answers: list[Classified]) -> None:
@@ -281,7 +281,7 @@ class FolderResults(QFrame):
             self.truth_chosen.emit(path)
 
     def close_background(self) -> None:
-        """Nothing is read or written any more."""
+        """Ends all reading and writing in the background."""
         self.thumbnails.close()
         self.sorter.close()
         self.saver.close()

@@ -161,6 +161,6 @@ class WebcamDialog(QDialog):
         self.live.close()
 
     def closeEvent(self, event: Any) -> None:
-        """As Close: the camera is free again at once."""
+        """Ends as Close does: the camera is free again at once."""
         self._end()
         super().closeEvent(event)

@@ -55,7 +55,7 @@ class LiveFrames(QObject):
         self._convert()
 
     def close(self) -> None:
-        """No frame and no answer is wanted any more."""
+        """Drops frames and answers, and deletes the frame's file."""
         self._newest = None
         self._question.drop()
         self._background.close()

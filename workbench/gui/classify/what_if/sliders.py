@@ -108,7 +108,7 @@ class AlterationSliders(QWidget):
 
     @property
     def strengths(self) -> dict[str, float]:
-        """Those that change something, in the order in which they are applied."""
+        """Strengths of the alterations that change something, by key, in order of use."""
         return {
             key: slider.strength
             for key, slider in self.sliders.items()

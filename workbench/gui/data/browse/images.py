@@ -62,7 +62,7 @@ class Images:
         return len(self.names)
 
     def add(self, listed: ListedImages) -> None:
-        """Some more images."""
+        """Appends one chunk of the listing."""
         if listed.part not in self.parts:
             self.parts.append(listed.part)
         number = len(listed.files)

@@ -186,7 +186,7 @@ class NetworkBox(Box):
 
 
 def _where(spec: BackboneSpec) -> str:
-    """Where its weights are, in words. Looks at the disk."""
+    """Place of its weights, in words. Looks at the disk."""
     weights = spec.weights
     if not isinstance(weights, DownloadedWeights):
         return "included"

@@ -72,7 +72,7 @@ class Attention:
         self.opened = problem.place
 
     def close(self, problems: Iterable[Problem]) -> None:
-        """No card of these problems is wanted until it is asked for."""
+        """Keeps the cards of these problems closed until one is asked for."""
         self.opened, self.closed = None, frozenset(problem.place for problem in problems)
 
     def problem_to_show(

@@ -17,7 +17,7 @@ def allow_motion(*, is_allowed: bool) -> None:
 
 
 def is_motion_allowed() -> bool:
-    """As `allow_motion` has set it."""
+    """Whether `allow_motion` has allowed motion."""
     return QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
 
 

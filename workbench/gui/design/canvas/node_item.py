@@ -88,13 +88,13 @@ class NodeItem(CanvasItem):
         return self.pos() + QPointF(NODE_WIDTH / 2, 0)
 
     def shape_place(self, *, is_left: bool) -> QRectF:
-        """Where the output shape is written, on one side of the edge, from the corner."""
+        """Rectangle of the output shape, on one side of the edge, relative to the card's corner."""
         width = self._look.shape_ink.metrics.horizontalAdvance(self.facts.shape) + 1
         away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
         return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
 
     def data_place(self) -> QRectF:
-        """Where the name of the data set is written, from the corner; empty without one."""
+        """Rectangle of the data set's name, relative to the card's corner; empty without one."""
         if not self.facts.data:
             return QRectF()
         ink = self._look.link_ink

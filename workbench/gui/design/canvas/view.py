@@ -41,7 +41,8 @@ _TIP_FRAME = QSize(40, 48)
 NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
 _NUDGING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-"""Some window managers take Alt with an arrow for their desktops; none takes Ctrl."""
+"""Modifiers that move nodes with an arrow: some window managers take Alt for their desktops; none
+takes Ctrl."""
 _COPY_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.Cut)
 
 
@@ -232,7 +233,7 @@ class GraphView(ZoomView):
         self.graph_scene.select(nodes, edges)
 
     def _place_of(self, item: NodeItem | EdgeItem | None) -> QPoint:
-        """Where in the view the menu of an item opens: the item is scrolled there."""
+        """Position in the view at which the menu of an item opens; scrolls the item there."""
         if isinstance(item, NodeItem):
             self.reveal([item.node_id])
             return self.mapFromScene(item.card_rect().center())

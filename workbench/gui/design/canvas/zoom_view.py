@@ -43,7 +43,7 @@ _DOTS = 24.0
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where the pointer is, in the scene and in view pixels, and which keys are held."""
+    """Position of the pointer, in the scene and in view pixels, and which keys are held."""
 
     scene: QPointF
     view: QPointF

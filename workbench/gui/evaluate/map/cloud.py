@@ -54,7 +54,7 @@ class PointCloud(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ships no
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Where the points are, in their coordinates, and what the largest point may cover."""
+        """Bounds of the points in their coordinates, with what the largest point may cover."""
         (wide, high), bounds = self.pixelVectors(), self._bounds
         room_x = 12 * abs(wide.x()) if wide is not None else 0.0
         room_y = 12 * abs(high.y()) if high is not None else 0.0

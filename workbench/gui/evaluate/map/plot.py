@@ -147,7 +147,7 @@ class MapPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type i
             self.lassoed.emit(np.array([(each.x(), each.y()) for each in corners], np.float64))
 
     def pixels(self) -> Places:
-        """Where the points are, in pixels of the scene."""
+        """Positions of the points in pixels of the scene, (n, 2)."""
         return placed(self._places, self.cloud.sceneTransform())
 
     def near(self, at: QPointF) -> int:

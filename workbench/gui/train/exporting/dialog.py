@@ -372,7 +372,7 @@ class ExportDialog(QDialog):
         event.ignore()  # it is closed with the answer
 
     def done(self, result: int) -> None:
-        """It is gone from the screen at once, and deleted once nothing is read any more."""
+        """Hides the dialog at once, and ends it once nothing is read any more."""
         self._question.drop()
         self.hide()
         self._background.close_soon(partial(super().done, result))

@@ -136,7 +136,7 @@ class ProofTable(NumberTable):
         return bool(proof.checksum and self._checksum) and proof.checksum != self._checksum
 
     def words(self, proof: ExportProof) -> str:
-        """Where and when it was written, or why it was not."""
+        """Place and time of an export, or why it was not written."""
         then = when(proof.created) + (f", of {_EARLIER}" if self.is_earlier(proof) else "")
         if proof.reason:
             return f"Not written ({then}): {fault_words(proof)[:_MOST_WORDS]}."

@@ -36,7 +36,7 @@ class RatePlots(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Nothing tried yet."""
+        """Empties both plots: nothing is tried yet."""
         self._rates, self._losses, self._points = [], [], []
         self.sweep.set_result([], [], None)
         self.sweep.show_empty("First losses once the model is built")
@@ -45,7 +45,7 @@ class RatePlots(QWidget):
         self.lengths.setText("Accuracy after short trainings")
 
     def take_tried(self, answer: LearningRateTried) -> None:
-        """Some steps of the rising rate."""
+        """Adds steps of the rising rate to the sweep's plot."""
         self.sweep.show_empty("")
         self._rates += answer.rates
         self._losses += answer.losses

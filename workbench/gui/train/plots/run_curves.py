@@ -171,12 +171,12 @@ class RunCurves:
         return reduce(Outside.joined, found, Outside())
 
     def last_place(self) -> float:
-        """Where the last value is on the x axis; 0.0 where there is none."""
+        """Position of the last value on the x axis; 0.0 where there is none."""
         last = self.series.last_step
         return self.scale.place(last) if last > 0.0 else 0.0
 
     def first_place(self) -> float:
-        """Where the first value is on the x axis; NaN where there is none."""
+        """Position of the first value on the x axis; NaN where there is none."""
         steps = self.series.steps
         places = self.scale.places(steps[: 2 if len(steps) else 0])
         finite = places[np.isfinite(places)]

@@ -255,7 +255,7 @@ class RunPlots(QWidget):
         self._pace.drew(perf_counter(), thread_time() - started + painting_s, size)
 
     def _visible_plots(self) -> list[LivePlot]:
-        """Those of the row, and those below that were chosen."""
+        """Plots of the row, and the chosen ones below it."""
         below = self.choices.below
         return [p for key, p in self.by_key.items() if key not in below or below[key].isChecked()]
 

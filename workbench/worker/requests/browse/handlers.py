@@ -132,7 +132,7 @@ def _listed(job: Job, name: str, part: Part, start: int) -> ListedImages:
 
 
 def _fitting(paths: tuple[str, ...]) -> Iterator[str]:
-    """As many as fit into an answer; "" for a name that no JSON can hold."""
+    """Yields as many paths as fit into an answer; "" for one that no JSON can hold."""
     size = 0
     for path in paths:
         shown = path if path.isprintable() else ""

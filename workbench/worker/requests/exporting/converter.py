@@ -192,7 +192,7 @@ def named_node(context: ExportContext, words: str) -> Node | None:
 
 
 def _place(words: str, name: str) -> int | None:
-    """Where words name a layer as a part of a path ("functional_1/conv2d_1/Relu")."""
+    """Offset at which words name a layer as a part of a path ("functional_1/conv2d_1/Relu")."""
     found = [words.find(f"/{name}{end}") for end in ("/", "_1/", '"', ";", ":")]
     there = [place for place in found if place >= 0]
     return min(there) if there else None
