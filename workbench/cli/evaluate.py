@@ -158,7 +158,7 @@ def _print_json(answer: Evaluation, arguments: argparse.Namespace) -> None:
 
 
 def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | None:
-    """With the temperature as a number: 1 where the model is not calibrated."""
+    """The figures with the temperature as a number: 1 where the model is not calibrated."""
     if found is None or found.temperature is not None:
         return found
     return msgspec.structs.replace(found, temperature=1.0)

@@ -63,7 +63,7 @@ class HostJobs(QObject):
         self._called_off.set()
 
     def begin(self) -> None:
-        """From here on another job."""
+        """Begins another job: cancellation is reset."""
         self._called_off.clear()
 
     def identity(self, place: RemoteHost) -> Identity:

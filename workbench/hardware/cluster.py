@@ -95,7 +95,7 @@ class Cluster:
         return msgspec.json.encode(self).decode()
 
     def of(self, index: int) -> Cluster:
-        """The same cluster for another machine."""
+        """The cluster as another of its machines sees it."""
         return replace(self, index=index)
 
     @classmethod

@@ -114,7 +114,7 @@ def results_of(found: Answers, labels: Numbers) -> ImageResults:
 
 
 def joined_results(pieces: Sequence[ImageResults], rows: Values | None = None) -> ImageResults:
-    """One after the other, at least one; with the probabilities of all classes that were collected
+    """Concatenates results, at least one; with the probabilities of all classes that were collected
     beside them.
     """
     names = [field.name for field in fields(ImageResults) if field.name != "rows"]

@@ -23,9 +23,8 @@ _VIRIDIS = (
     (170, 220, 50),
     (253, 231, 37),
 )
-"""From cold to hot, in equal steps: also without seeing red and green, and in gray, brighter is
-hotter (Smith and van der Walt 2015).
-"""
+"""Colors from cold to hot, in equal steps: also without seeing red and green, and in gray, brighter
+is hotter (Smith and van der Walt 2015)."""
 
 _DIVERGING = (
     (33, 102, 172),
@@ -36,8 +35,8 @@ _DIVERGING = (
     (239, 138, 98),
     (178, 24, 43),
 )
-"""From negative to positive, in equal steps, 0 in the middle: also without seeing red and green
-(ColorBrewer's RdBu, Brewer 2003)."""
+"""Colors from negative to positive, in equal steps, 0 in the middle: also without seeing red and
+green (ColorBrewer's RdBu, Brewer 2003)."""
 
 OPACITY = 0.6
 """Default opacity of a map over its picture, 0..1: both can be recognized."""

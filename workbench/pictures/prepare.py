@@ -218,7 +218,7 @@ class _Reading:
         return _Selection(fitted.rows, labels, good, name, part, paths)
 
     def optional(self, part: Part | None, name: PartName, words: str) -> _Selection | None:
-        """The same of a part that a source may lack; None where it has no pictures."""
+        """Readable pictures of a part that a source may lack; None where it has no pictures."""
         return self.readable(part, name, words) if part is not None and len(part) else None
 
 

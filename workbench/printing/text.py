@@ -44,7 +44,7 @@ class Style:
 
     @property
     def line_height(self) -> float:
-        """From one base line to the next, in units."""
+        """Distance from one base line to the next, in units of the paper."""
         return self.size * POINT * _LEADING
 
     def width(self, text: str) -> float:

@@ -91,7 +91,7 @@ class _Installation:
             self._check()
 
     def _explained(self, part: Part, error: RunError) -> RunError:
-        """The same error with the usual cause in words."""
+        """The error with its usual cause in words."""
         printed = "\n".join(self._printed)
         if _NO_NETWORK.search(printed):
             return RunError(

@@ -49,7 +49,7 @@ class Merge:
     projecting: Sequence[LayerSpec]
 
     def fixes(self) -> Iterator[Fix]:
-        """Other settings of the layers of a branch, then a layer inserted into one."""
+        """Yields other settings of the layers of a branch, then a layer inserted into one."""
         branches = sorted(range(len(self._inputs)), key=lambda port: -len(self._branch(port)))
         for port in branches:
             yield from self._same_everywhere(port)

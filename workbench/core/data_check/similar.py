@@ -287,7 +287,7 @@ _ones: Callable[[Hashes], Pixels] = getattr(np, "bitwise_count", _ones_by_table)
 
 
 def _is_alike(looks: Looks, pairs: Numbers, sides: Numbers, *, is_mirrored: bool) -> Mask:
-    """Which pairs look alike in their small images."""
+    """Mask of the pairs whose thumbnails look alike, bool (n,)."""
     found = [
         _compare(looks.pick(block[:, 0]), looks.pick(block[:, 1]), is_mirrored=is_mirrored)
         for block in np.array_split(pairs, range(_BLOCK >> 8, len(pairs), _BLOCK >> 8))

@@ -17,7 +17,7 @@ GROUP_HEIGHT = 70.0
 """Height of the card of a folded group."""
 
 FRAME_TOP = 46.0
-"""From the upper side of a frame, which its title is on, to its first layer."""
+"""Distance from the upper side of a frame, which its title is on, to its first layer."""
 
 TITLE_HEIGHT = 30.0
 FRAME_SIDE = 18.0
@@ -43,7 +43,7 @@ class Area:
     bottom: float
 
     def moved(self, dx: float, dy: float) -> Area:
-        """The same further right and further down."""
+        """The area moved right and down."""
         return Area(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
     def below(self, other: Area) -> float | None:

@@ -52,7 +52,7 @@ def limits(options: Any, tensor: Tensor) -> tuple[float, float]:
 
 
 def output_range(options: Any, tensor: Tensor) -> tuple[int, int]:
-    """The same as numbers of 8 bits of the output."""
+    """Limits of a fused activation as int8 numbers of the output."""
     low, high = limits(options, tensor)
     least = LEAST if low == -math.inf else max(LEAST, tensor.zero + round(low / tensor.scale))
     most = MOST if high == math.inf else min(MOST, tensor.zero + round(high / tensor.scale))

@@ -44,7 +44,7 @@ POINT_AT = "Hover over a cell or use the arrow keys."
 """The text below a map while no cell is pointed at."""
 
 ANY = -1
-"""In place of the number of a class."""
+"""Stands for any class in place of its number."""
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),

@@ -63,7 +63,7 @@ def fill_models(box: QComboBox, library: RunLibrary, models: Sequence[RunSummary
 
 
 class _SteadyBox(ElidedComboBox):
-    """One whose width does not depend on its words."""
+    """A box whose width does not depend on its words."""
 
     def sizeHint(self) -> QSize:
         return QSize(STEADY_PX, super().sizeHint().height())

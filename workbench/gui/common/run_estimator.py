@@ -111,8 +111,8 @@ class RunEstimator(QObject):
         return self._keyed[1]
 
     def _as_measured(self, predicted: RunEstimate) -> RunEstimate:
-        """By the run that trains now, after some of its steps, where it is of the project as it is:
-        the header counts down with the same figures.
+        """The estimate corrected by the run that trains now, after some of its steps, where it is
+        of the project as it is: the header counts down with the same figures.
         """
         current = self._library.current
         if current is None or current.outcome is None or current.outcome.kind != "running":

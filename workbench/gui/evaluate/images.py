@@ -111,7 +111,7 @@ class ImagesPanel(Box):
     # what is shown -------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Other images, or none."""
+        """Refills the list of choices, and shows the images of the current one."""
         found = self.scored.found
         self.thumbnails.clear()
         self.box.clear()

@@ -234,7 +234,7 @@ class ScoredState(QObject):
         return self.shown.source if self.shown is not None else ImageSource()
 
     def subject(self) -> str:
-        """Which images these are, of which data, by which weights."""
+        """The shown images in words: which, of which data, by which weights."""
         found = self.shown
         if found is None:
             return ""

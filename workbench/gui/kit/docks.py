@@ -17,7 +17,7 @@ from workbench.gui.kit.theme import Theme
 
 RAIL_PX = 30
 _AROUND_WORDS_PX = 28
-"""At both ends of the words of a rail, together."""
+"""Space at both ends of the words of a rail, together."""
 
 
 def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget:

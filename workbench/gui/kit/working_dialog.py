@@ -67,7 +67,7 @@ class WorkingDialog(QDialog):
         self.refresh()
 
     def check(self) -> None:
-        """For the work to ask from time to time; raises RunError when it was called off."""
+        """Raises RunError when the work was called off; the work calls it from time to time."""
         if self._called_off.is_set():
             raise RunError("Canceled.")
 

@@ -68,7 +68,7 @@ def robust_span(lines: Sequence[Values]) -> Span | None:
 
 
 def _price(part: float, height: float) -> float:
-    """Less is better: a low rest, and a short start that is left out for it."""
+    """Cost of leaving out a start: low for a low rest and a short start."""
     return height * math.exp(_START_PRICE * part)
 
 

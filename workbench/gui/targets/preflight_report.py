@@ -170,7 +170,7 @@ class PreflightReportView(QWidget):
         self.problems.set_problems(())
 
     def set_outdated(self, words: str) -> None:
-        """In place of a verdict: why there is none."""
+        """Shows why there is no verdict."""
         self.verdict.setText(words)
         set_role(self.verdict, "dim")
 
@@ -187,7 +187,7 @@ class PreflightReportView(QWidget):
             self._show_problems(stage.problems)
 
     def add_point(self, point: SweepPoint) -> None:
-        """One more batch of the sweep."""
+        """Adds one batch of the sweep."""
         self._points.append(point)
         self._show_sweep(self._points, 0)
 
@@ -244,8 +244,8 @@ def estimate_words(estimate: Estimate) -> str:
 
 
 def as_problem(problem: ReportProblem, graph: Graph) -> Problem:
-    """The same, as the list of problems takes it: what can be applied to the network as it is
-    now is a button, the rest is text.
+    """The problem as the list of problems takes it: what can be applied to the network as it is now
+    is a button, the rest is text.
     """
     buttons = fixes_of(problem, graph)
     keys = {fix.key for fix in buttons}

@@ -126,7 +126,7 @@ def _further(
 
 
 def _inner_folders(folders: list[Branch], found: Classes) -> Iterator[Inference]:
-    """That folders inside of class folders are of the class."""
+    """Yields the inference that folders inside of class folders are of the class."""
     own = {each.path: each for each in folders}
     inner = [
         branch

@@ -180,7 +180,7 @@ def other_files(*trees: Branch) -> tuple[Inference, ...]:
 
 
 def not_images(files: Mapping[str, int]) -> Inference:
-    """That files of other kinds are not used.
+    """Inference that files of other kinds are not used.
 
     Args:
         files: How many there are, by ending.

@@ -199,7 +199,7 @@ def part_of_word(text: str, *, has_test: bool = False) -> str | None:
 
 
 def part_of_cell(text: str, *, has_test: bool = False) -> str | None:
-    """The same for a cell of a split column, where several lists may have numbers: test1, test2."""
+    """Part that a cell of a split column names, where lists may have numbers: test1, test2."""
     plain = text.strip().rstrip("0123456789")
     found = part_of_word(text, has_test=has_test)
     if found or not plain:

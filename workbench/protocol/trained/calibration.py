@@ -107,8 +107,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def blind_words(self) -> str:
-        """That, and why, no picture is answered with "unknown" for being unlike the training
-        images, and how that is changed; "" where it is checked.
+        """Sentence that, and why, no picture is answered with "unknown" for being unlike the
+        training images, and how that is changed; "" where it is checked.
         """
         if self.limit is not None:
             return ""
@@ -120,8 +120,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     def with_thresholds(
         self, *, least_probability: float | None, checks_distance: bool | None
     ) -> Calibration:
-        """The same with these thresholds: the least probability of an answer, None for any; and
-        whether the distance is checked, None to leave that.
+        """The calibration with these thresholds: the least probability of an answer, None for any;
+        and whether the distance is checked, None to leave that.
         """
         mark, wanted = self.distance, self.wants_distance
         if checks_distance is not None:
@@ -132,7 +132,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def with_thresholds_of(self, other: Calibration | None) -> Calibration:
-        """The same with the thresholds of another one; as it is for None."""
+        """The calibration with the thresholds of another one; unchanged for None."""
         if other is None:
             return self
         mark = other.distance
@@ -156,7 +156,7 @@ class Bins(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def error_by_chance(self) -> float:
-        """That of a perfectly calibrated model with these confidences."""
+        """Expected error of a perfectly calibrated model with these confidences."""
         return Reliability(self.counts, self.confidence, self.accuracy).error_by_chance
 
 

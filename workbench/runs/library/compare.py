@@ -170,8 +170,8 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
 def _accuracy(
     left: _Side, right: _Side, images: ComparedImages | None, edits: ComparedEdits
 ) -> ComparedAccuracy | None:
-    """On the test images that both have predicted, else on the validation images, else by the
-    numbers of their test images.
+    """Compares accuracies on the test images that both have predicted, else on the validation
+    images, else by the numbers of their test images.
     """
     found = compare_accuracy(left.summary, right.summary, images, "test")
     if found is None:

@@ -60,7 +60,7 @@ class FoldPlan:
         return found
 
     def key(self) -> str:
-        """The same for the same folds and seeds of the same project."""
+        """Identifies the series: equal for the same folds and seeds of the same project."""
         return plan_key(self.project, self.folds, self.seeds)
 
 

@@ -125,7 +125,7 @@ def _read_evidence(marks: tuple[tuple[str, int, int], ...]) -> tuple[Evidence, .
 
 
 def _may_be_deep(path: str) -> bool:
-    """By the first bytes of a file."""
+    """Whether a file may have more than 8 bits, by its first bytes."""
     try:
         with open_foreign(path) as file:
             head = file.read(_HEAD_BYTES)

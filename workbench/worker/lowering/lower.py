@@ -160,7 +160,7 @@ def _checked(project: Project, num_classes: int) -> Analysis:
 
 
 def _too_large(analysis: Analysis) -> str:
-    """In words, where the weights alone would not fit into this computer's memory."""
+    """Words where the weights alone would not fit into this computer's memory; "" otherwise."""
     needed, room = analysis.costs.weight_bytes, _ROOM * memory_limit()
     if not room or needed <= room:
         return ""

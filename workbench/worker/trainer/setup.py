@@ -111,7 +111,7 @@ class TrainingSetup:
         )
 
     def _moved(self) -> list[str]:
-        """That it began on another target, as a reason."""
+        """The reason that the run began on another target, in words; [] where it did not."""
         if self._run.moved_to() is None:
             return []
         began = target_text(self._run.request().to_project().target, all_targets())

@@ -24,7 +24,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
 _TILE_PX, _SMALL_PX, _GAP_PX = 50, 24, 4
-"""At least; tiles share the width of a row."""
+"""Least sides of tiles, and the gap between them; tiles share the width of a row."""
 _LEAST_COLUMNS = 4
 _KEYS = {
     Qt.Key.Key_Left: (-1, 0),

@@ -32,7 +32,7 @@ _NOT_YET = (
     "images of a run."
 )
 _LINE_PX = 178
-"""One line of images with their words."""
+"""Height of one line of images with their words."""
 _MOST_LINES = 2
 
 

@@ -37,7 +37,7 @@ class _Slider(QSlider):
 
     @property
     def strength(self) -> float:
-        """In the alteration's unit."""
+        """Strength in the alteration's unit."""
         if not self._spec.is_fine:
             return float(self.value())
         room = self._spec.greatest - self._spec.neutral

@@ -33,7 +33,7 @@ from workbench.runs.store.class_scores import ClassScores
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, read_class_scores
 
 MACRO, MICRO = -1, -2
-"""In place of the number of a class."""
+"""Stand for averages in place of the number of a class."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
 _COLUMNS = {"Format": 200, "Purpose": 0, "Writes": 110}
-"""Their widths in pixels; 0 takes what is left."""
+"""Column title -> width in pixels; 0 takes what is left."""
 
 _KEY = int(Qt.ItemDataRole.UserRole)
 _ROW_PX, _HEADING_PX = 26, 26

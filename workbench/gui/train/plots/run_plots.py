@@ -189,7 +189,7 @@ class RunPlots(QWidget):
             self._timer.start(REDRAW_INTERVAL_MS)
 
     def grow(self) -> None:
-        """There are new values: draws them soon, within the share of time they may take."""
+        """Draws new values soon, within the share of time they may take."""
         self._is_dirty = True
         best = self._main.best if self._main is not None else None
         # The best epoch is that of the header at any moment.
