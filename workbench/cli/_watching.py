@@ -34,7 +34,7 @@ Print = Callable[[Classified], None]
 
 
 def add_watch_option(parser: argparse.ArgumentParser) -> None:
-    """--watch FOLDER."""
+    """Adds --watch FOLDER."""
     parser.add_argument(
         "--watch",
         metavar="FOLDER",

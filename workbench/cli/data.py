@@ -50,8 +50,8 @@ Settled = list[tuple[Finding, Action]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`, `moved OLD
-    NEW`.
+    """Adds `check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`, `moved
+    OLD NEW`.
     """
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(

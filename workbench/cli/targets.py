@@ -70,7 +70,7 @@ def _plain(offered: OfferedTarget) -> dict[str, Any]:
 
 
 def _print(targets: list[OfferedTarget]) -> None:
-    """Two lines a target: its name, which is not broken, and its state; then what it is."""
+    """Prints two lines a target: its name, which is not broken, and its state; then what it is."""
     lines = [_plain(offered) for offered in targets]
     width = max(len(line["text"]) for line in lines)
     for line in lines:

@@ -59,7 +59,7 @@ class HostJobs(QObject):
         self._called_off = threading.Event()
 
     def call_off(self) -> None:
-        """What runs ends at its next step, with an error that says so."""
+        """Ends the running job at its next step, with an error that says so."""
         self._called_off.set()
 
     def begin(self) -> None:

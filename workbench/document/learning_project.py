@@ -123,7 +123,7 @@ class LearningProject(GroupedProject):
         self._push_graph(text, with_training(self.graph, layers, training))
 
     def train_from(self, node_id: str, training: Training) -> None:
-        """A layer and those behind it in its group learn then, the others of the group never."""
+        """Makes a layer and those behind it in its group learn then, the group's others never."""
         node = self._node(node_id)
         graph = learning_from(self.graph, node_id, training, self.layers)
         self._push_graph(f"{_VERBS[training]} from {node.name} on", graph)

@@ -137,7 +137,7 @@ class Transfer:
             time.sleep(_PAUSE_S / 10)
 
     def _read(self, address: str) -> None:
-        """One request, from the end of what is there."""
+        """Makes one request, from the end of what is there."""
         import http.client  # noqa: PLC0415 - the window reads SPECs and never downloads
 
         start = self._size()

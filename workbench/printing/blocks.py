@@ -80,7 +80,7 @@ def _text(sheet: Sheet, block: Text) -> None:
 
 
 def _barred(sheet: Sheet, text: str, style: Style, color: str) -> None:
-    """A paragraph with a bar on its left, line by line: it may go on on the next page."""
+    """Paints a paragraph with a bar on its left, line by line: it may go on on the next page."""
     box = TextBox(text, style, sheet.width - _PAD)
     for number in range(len(box.lines)):
         sheet.need(style.line_height)

@@ -16,7 +16,7 @@ _MOST_LINES = 4
 
 
 def paint_table(sheet: Sheet, table: Table) -> None:
-    """A table, row by row; of a long one its first rows, and how many there are."""
+    """Paints a table, row by row; of a long one its first rows, and how many there are."""
     widths = _widths(sheet, table)
     sheet.need(_TITLE.line_height + 4 * _CELL.line_height)
     sheet.paragraph(table.title, _TITLE)

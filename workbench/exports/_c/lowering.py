@@ -29,7 +29,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Mapped:
-    """A tensor that is a function of one in memory: real values (256,), by byte of that."""
+    """A tensor that is a function of one in memory: a lookup table of real values (256,) over the
+    bytes of that buffer.
+    """
 
     source: Buffer
     values: Values
@@ -37,7 +39,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A constant: what its numbers stand for."""
+    """A constant, by the real values that its numbers stand for."""
 
     values: Values
 
@@ -79,14 +81,14 @@ class Network:
         return buffer
 
     def alias(self, index: int, source: int) -> None:
-        """The tensor has the numbers of another one."""
+        """Gives a tensor the numbers of another one."""
         value = self._value(source)
         if isinstance(value, Fixed):
             value = Fixed(value.values.reshape(self.tensors[index].shape))
         self._values[index] = value
 
     def fix(self, index: int, values: Values) -> None:
-        """The tensor is constant."""
+        """Makes a tensor constant."""
         self._values[index] = Fixed(values)
 
     def constant(self, index: int) -> Values | None:

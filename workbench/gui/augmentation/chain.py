@@ -87,7 +87,7 @@ class Chain:
             self._document.reorder_augmentation(order)
 
     def forget(self) -> None:
-        """Another project: what was switched off was none of its layers."""
+        """Forgets what was switched off: in another project it was none of the layers."""
         self._off = []
 
 

@@ -112,7 +112,7 @@ class Previewer(QObject):
         self.refresh()
 
     def load(self) -> None:
-        """Also images that have to be downloaded are wanted."""
+        """Requests previews, also of images that have to be downloaded."""
         self._may_download = True
         self._asked = ()
         self.refresh()

@@ -49,7 +49,7 @@ class Answers:
         self._asked_again = set()
 
     def put_away(self) -> None:
-        """Another project is opened: nothing is shown until this one is opened again, which
+        """Shows nothing, as another project is opened, until this one is opened again, which
         classifies its pictures again.
         """
         self._put_away = [*self._put_away, *self._files][-MAX_TILES:]

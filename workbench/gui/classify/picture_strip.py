@@ -175,7 +175,7 @@ class PictureStrip(QListView):
                 _set_words(item, key, words, tip, mood)
 
     def outdate(self, tip: str) -> None:
-        """The lines of all tiles are not true any more, and go until they are replaced."""
+        """Removes the lines of all tiles, which are not true any more, until they are replaced."""
         for item in map(self._model.item, range(self.num_tiles)):
             _set_words(item, item.data(KEY_ROLE), "…", tip, "")
 

@@ -96,7 +96,7 @@ class PictureFrame(QWidget):
         return self._canvas.image
 
     def set_side(self, px: int) -> None:
-        """How large the place is."""
+        """Sets how large the place is."""
         if px != self.width():
             self.setFixedWidth(px)
             self._canvas.setFixedSize(QSize(px, px))

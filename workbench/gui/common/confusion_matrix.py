@@ -159,7 +159,7 @@ class ConfusionMatrix(QWidget):
         return numbers
 
     def _mark_shown(self) -> None:
-        """The counts of the shown classes; keeps the mark where its cell still can be seen."""
+        """Updates the counts of the shown classes; keeps the mark while its cell is visible."""
         is_predicted = self._per == "predicted"
         totals = self._matrix.predicted_totals if is_predicted else self._matrix.actual_totals
         parts = np.maximum(totals[self._shown], 1)

@@ -88,7 +88,7 @@ class SaveFigureButton(IconButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def set_saver(self, saver: FigureSaver) -> None:
-        """What the menu saves from now on."""
+        """Sets what the menu saves from now on."""
         self._saver = saver
 
     def _fill(self) -> None:

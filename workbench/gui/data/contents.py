@@ -144,7 +144,7 @@ class DataContentsPanel(QScrollArea):
         return box
 
     def _show_counts(self) -> None:
-        """The recipe splits otherwise."""
+        """Shows the counts, as the recipe splits otherwise."""
         recipe = self._document.recipe
         exact, is_awaited = self._state.exact.of(recipe), self._state.exact.is_awaited(recipe)
         for number, row in enumerate(self._rows):

@@ -70,7 +70,7 @@ class ExactSplit(QObject):
         source: tuple[Choice, DataEdits],
         values: dict[str, Any],
     ) -> None:
-        """A source was described, with a recipe of these values."""
+        """Takes a source that was described, with a recipe of these values."""
         self._source = source
         self._bad_files = [path for path, _ in description.bad_files]
         self._known = values, _exact([each.split for each in description.classes])

@@ -100,7 +100,7 @@ class DataState(QObject):
         return project.dataset, project.edits
 
     def set_shown(self, *, is_shown: bool) -> None:
-        """The view is shown, or hidden: nothing is requested for it then."""
+        """Sets whether the view is shown: while it is hidden nothing is requested for it."""
         self._is_shown = is_shown
         if not is_shown:
             self._is_browsing_asked = False

@@ -137,7 +137,7 @@ class FindBar(QFrame):
         self._found = self._search.find(self._scene.document.graph, self.field.text())
 
     def _show_count(self) -> None:
-        """Such as "2 of 5", or how many there are while another layer is selected."""
+        """Shows "2 of 5", or how many there are while another layer is selected."""
         if not self.isVisible():
             return
         self._find()

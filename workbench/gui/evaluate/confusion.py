@@ -135,7 +135,7 @@ class ConfusionPanel(TitledBox):
             self._show_classes()
 
     def _show_classes(self) -> None:
-        """All classes, or those that have the searched words and what they are confused with."""
+        """Lists all classes, or those with the searched words and what they are confused with."""
         if self._result is None:
             return
         words = self.search.text().casefold().strip() if not self.search.isHidden() else ""

@@ -130,7 +130,7 @@ class ImagesPanel(Box):
         self._mark()
 
     def _fill_others(self) -> None:
-        """The runs that the one shown can be compared with."""
+        """Lists the runs that the one shown can be compared with."""
         self.others.clear()
         self.others.addItem("Compare with…" if self.scored.other is None else "No comparison", None)
         for path, title in self.scored.others:

@@ -108,7 +108,7 @@ class ReliabilityFigure(ShareFigure):
         self.update()
 
     def paint_shares(self, painter: QPainter) -> None:
-        """The bars, the line before the temperature, and the diagonal."""
+        """Paints the bars, the line before the temperature, and the diagonal."""
         colors, found = self._theme.colors, self._scores
         if found is not None:
             bar = QColor(colors.train)
@@ -150,7 +150,7 @@ class ThresholdFigure(ShareFigure):
         return self._kept.all[threshold] / self._total if self._kept and self._total else 0.0
 
     def paint_shares(self, painter: QPainter) -> None:
-        """Two lines with their names, and the threshold."""
+        """Paints two lines with their names, and the threshold."""
         colors, kept = self._theme.colors, self._kept
         if kept is None or not self._total:
             return

@@ -183,7 +183,7 @@ class SampleDialog(QDialog):
         self.words.say(error.what, is_bad=True)
 
     def done(self, result: int) -> None:
-        """However it is closed: nothing is loaded any more."""
+        """Ends all loading, however the dialog is closed."""
         self._loader.drop()
         self._background.close()
         super().done(result)

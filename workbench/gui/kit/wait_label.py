@@ -37,7 +37,7 @@ class WaitLabel(QLabel):
         return self._tick.isActive()
 
     def wait_for(self, words: str) -> None:
-        """Something is being done; the clock runs since the first such words."""
+        """Shows what is being done; the clock runs since the first such words."""
         if not self._tick.isActive():
             self._since = monotonic()
             set_role(self, "dim")
@@ -72,7 +72,7 @@ class SteadyBar(QProgressBar):
             super().setRange(minimum, maximum)
 
     def setValue(self, value: int) -> None:
-        """Qt's own."""
+        """Sets the value as Qt does."""
         if value != self.value():
             with self._painted_later():
                 super().setValue(value)

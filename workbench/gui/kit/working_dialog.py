@@ -160,7 +160,7 @@ class InstallDialog(WorkingDialog):
         self.installed.emit()
 
     def show_failure(self, error: WorkbenchError) -> None:
-        """Without what pip printed where the first sentence gives the reason."""
+        """Shows a failure, without what pip printed where the first sentence gives the reason."""
         self.status.say(" ".join(f"{error.what} {error.fix}".split()), is_bad=True)
         self.status.setToolTip(error.received)
 

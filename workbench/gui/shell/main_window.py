@@ -250,7 +250,7 @@ class MainWindow(QMainWindow):
         self._refresh_run()
 
     def _connect_words(self) -> None:
-        """What goes into the status line."""
+        """Connects what goes into the status line."""
         stack, actions = self.context.document.undo_stack, self.actions_by_key
         undo = UndoReport(stack, actions, lambda: self.views.current_key == "design", self)
         parts = (

@@ -159,7 +159,7 @@ class PreflightReportView(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Back to nothing, before another look."""
+        """Removes everything before another check."""
         self._points = []
         self.verdict.setText("")
         self.levels.clear()
@@ -175,7 +175,7 @@ class PreflightReportView(QWidget):
         set_role(self.verdict, "dim")
 
     def set_stage(self, stage: PreflightStage) -> None:
-        """A level has begun or ended: shows what is known by then."""
+        """Shows what is known once a level has begun or ended."""
         self.levels.set_state(stage.level, stage.state, stage.words)
         if stage.memory is not None:
             self._show_memory(stage.memory, is_tight=False)
@@ -192,7 +192,7 @@ class PreflightReportView(QWidget):
         self._show_sweep(self._points, 0)
 
     def set_report(self, report: PreflightReport) -> None:
-        """All that was found out."""
+        """Shows all that was found out."""
         self.verdict.setText(report.verdict)
         has_errors = any(problem.severity == "error" for problem in report.problems)
         set_role(self.verdict, "bad" if not report.ok or has_errors else "good")

@@ -195,7 +195,7 @@ class RunController(QObject):
         return self._document.analysis.reason or unready_words(self._check.problem)
 
     def toggle(self) -> None:
-        """What the Train button does: starts, or stops what runs."""
+        """Does what the Train button does: starts, or stops what runs."""
         if self.is_running:
             self.stop()
         else:

@@ -179,18 +179,20 @@ class RunHeader(QFrame):
         self.caption.set_full_text(title, elide_mode(title))
 
     def set_asked(self, asked: str) -> None:
-        """A "stop", "pause" or "resume" was requested, which takes a moment."""
+        """Shows that a "stop", "pause" or "resume" was requested, which takes a moment."""
         self._asked = asked
         self.refresh()
 
     def set_is_stopped_above(self, *, is_stopped_above: bool) -> None:
-        """Whether the window's bar has Stop for this run, while it trains."""
+        """Sets whether the window's bar has Stop for this run, while it trains."""
         if is_stopped_above != self._is_stopped_above:
             self._is_stopped_above = is_stopped_above
             self.refresh()
 
     def set_can_resume(self, can_resume: bool, resumes: str = "") -> None:  # noqa: FBT001 - a fact
-        """Whether a checkpoint is kept from which the run, now over, can go on, and from where."""
+        """Sets whether a checkpoint is kept from which the run, now over, can go on, and from
+        where.
+        """
         self._can_resume, self._resumes = can_resume, resumes
         self.refresh()
 

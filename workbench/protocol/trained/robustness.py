@@ -52,7 +52,7 @@ class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
     """Accuracy on test images, unaltered and altered.
 
     Attributes:
-        accuracy: On the same images without any alteration, 0..1.
+        accuracy: Accuracy on the same images without any alteration, 0..1.
         count, total: How many test images were used, and how many there are.
         measured: In the order of the tests; of each alteration the lower level first, then of all
             together, where there are several.

@@ -140,7 +140,7 @@ class _Coming:
         self._thread.start()
 
     def end(self, *, is_over: bool) -> None:
-        """The run is over; or the connection to the chief is gone, and the run goes on."""
+        """Ends the thread: `is_over` where the run is, else only its connection is lost."""
         self._is_over = is_over
         self._is_left.set()
 

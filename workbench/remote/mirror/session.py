@@ -120,7 +120,7 @@ class FileFetcher:
             _patiently(fetching.small)
 
     def _fetch_end(self) -> None:
-        """What a completed run can be trained longer from, once its trainer has tidied up."""
+        """Fetches what a completed run can be trained longer from, once its trainer is done."""
         if keeps_final():
             _patiently(self._fetching.final_state)
         else:
@@ -318,7 +318,7 @@ class MirrorSession:
             )
 
     def _release(self) -> None:
-        """The files are here: now the log may say that the run is over."""
+        """Releases the log's end, as the files are here: now it may say that the run is over."""
         if self._held is not None:
             held, self._held = self._held, None
             self.mirror.append(self.mirror.offset, held)

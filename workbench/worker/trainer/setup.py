@@ -176,7 +176,7 @@ class TrainingSetup:
         return compiled, sizes, target
 
     def _describe_to(self, ledger: TimeLedger, compiled: Compiled) -> None:
-        """What advice on the time depends on."""
+        """Describes what advice on the time depends on."""
         recipe, layers = self._recipe, [layer for _, layer in compiled.built.pipeline]
         ledger.place = compiled.plan.pipeline
         is_augmenting = any(hasattr(layer, "generator") for layer in layers)

@@ -69,7 +69,7 @@ class SecondAnswers(QObject):
         self._follow()
 
     def _forget(self, file: str) -> None:
-        """A file was classified again: it may be another picture now."""
+        """Drops what is known of a file that was classified again: it may have changed."""
         self._known.pop(file, None)
         self._agreements.pop(file, None)
 

@@ -167,7 +167,7 @@ class ExplanationPanel(Box):
         self.class_box.setToolTip(plain_tip(f"Class to explain: {name}"))
 
     def _on_outdated(self) -> None:
-        """Another run answers: its map follows its answer."""
+        """Drops the map, as another run answers: its map follows its answer."""
         self._forget_map()
         self.wait.say("")
 

@@ -167,7 +167,7 @@ class NearestImagesView(QWidget):
         self._when_seen.do(self._request)
 
     def _on_run_changed(self) -> None:
-        """What is computed for another run is given up."""
+        """Gives up what is computed for another run."""
         if self._computing.is_open and self._computed_of != self._state.run:
             self._computing.drop()
             self._computed_of = None

@@ -126,7 +126,7 @@ class WebcamDialog(QDialog):
             camera.deleteLater()
 
     def take_frame(self, frame: Any) -> None:
-        """The camera has another frame."""
+        """Takes another frame of the camera."""
         if frame.isValid():
             self.live.take(frame.toImage)
 

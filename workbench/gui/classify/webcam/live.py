@@ -50,7 +50,7 @@ class LiveFrames(QObject):
         return self._image
 
     def take(self, make_image: MakeImage) -> None:
-        """The camera has another frame: it replaces one that still waits."""
+        """Takes another frame of the camera: it replaces one that still waits."""
         self._newest = make_image
         self._convert()
 

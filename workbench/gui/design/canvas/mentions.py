@@ -64,11 +64,11 @@ class Attention:
     closed: frozenset[Place] = frozenset()
 
     def begin(self) -> None:
-        """Another network: nothing is asked for any more."""
+        """Forgets the problem whose card was asked for, as there is another network."""
         self.opened = None
 
     def open(self, problem: Problem) -> None:
-        """The card of a problem is asked for."""
+        """Asks for the card of a problem."""
         self.opened = problem.place
 
     def close(self, problems: Iterable[Problem]) -> None:

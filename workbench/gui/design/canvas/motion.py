@@ -12,7 +12,7 @@ MOTION_MS = 120
 
 
 def allow_motion(*, is_allowed: bool) -> None:
-    """Whether anything of this application moves by itself."""
+    """Sets whether anything of this application moves by itself."""
     QApplication.setEffectEnabled(Qt.UIEffect.UI_General, is_allowed)
 
 

@@ -104,7 +104,7 @@ class ProblemCard(CanvasItem):
         return self.scale() == _scale_in(room) and is_clear
 
     def _lay_out_line(self, node: Box, others: Sequence[Box]) -> None:
-        """The line from the edge of the node to the card."""
+        """Lays out the line from the edge of the node to the card."""
         place = self.mapRectToScene(self.size)
         box = Box(place.left(), place.top(), place.right(), place.bottom())
         start, end = line_between(node, box)

@@ -104,7 +104,7 @@ class GraphView(ZoomView):
         self._follow(pointer)
 
     def move_gesture(self, pointer: Pointer) -> None:
-        """The pointer of the gesture that is going on is somewhere else."""
+        """Follows the pointer of the gesture that is going on."""
         if self._gesture is not None:
             if self._gesture.hides_card:
                 self.graph_scene.hold_card(is_held=True)
@@ -193,7 +193,7 @@ class GraphView(ZoomView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu of what is under the pointer, which is selected; by key, of the selection."""
+        """Opens the menu of what is under the pointer, and selects it; by key, of the selection."""
         if self._gesture is not None:
             return
         item: NodeItem | FrameItem | EdgeItem | None

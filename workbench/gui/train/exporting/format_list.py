@@ -104,7 +104,7 @@ class FormatList(QTreeWidget):
             self.picked.emit()
 
     def set_lacking(self, lacking: Mapping[str, str]) -> None:
-        """The formats that cannot be written here, by key, and why: their lines say so."""
+        """Marks the formats that cannot be written here, by key, and why: their lines say so."""
         self._lacking = dict(lacking)
         for key, item in self._items.items():
             spec = self._specs[key]

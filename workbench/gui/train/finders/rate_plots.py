@@ -52,7 +52,7 @@ class RatePlots(QWidget):
         self.sweep.set_result(self._rates, self._losses, None)
 
     def take_trial(self, answer: LearningRateTrial) -> None:
-        """A short training."""
+        """Adds one learning-rate trial to the scatter plot."""
         self._points.append(TrialPoint(answer.rate, answer.steps, answer.accuracy))
         self.trials.show_empty("")
         self.trials.set_points(self._points)
@@ -62,6 +62,6 @@ class RatePlots(QWidget):
         self.lengths.setText("Accuracy after " + " and ".join(names))
 
     def take_found(self, answer: LearningRateFound) -> None:
-        """The end: marks what is suggested."""
+        """Marks the suggested rate at the end."""
         self.sweep.set_result(self._rates, self._losses, answer.suggested)
         self.trials.set_points(self._points, answer.suggested, answer.good)

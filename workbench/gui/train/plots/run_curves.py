@@ -106,7 +106,9 @@ class RunCurves:
         self.set_series(self.series, self.scale)
 
     def _choose_span(self, steps_per_epoch: int) -> None:
-        """The steps to average over: by this run's own epochs, whichever runs are beside it."""
+        """Chooses the steps to average over: by this run's own epochs, whichever runs are beside
+        it.
+        """
         span = max(1.0, self._smoothing * steps_per_epoch)
         if span != self._span:
             self._span = span
@@ -194,7 +196,7 @@ class RunCurves:
         return float(self.smooth.y[at])
 
     def forget_average(self) -> None:
-        """The average is made again from the first value."""
+        """Drops the average: it is made again from the first value."""
         self._averages = GrowingColumns({"y": np.float32}, room=1024)
         self._average = BiasCorrectedAverage(weight_of(self._span))
         self.smooth.clear()

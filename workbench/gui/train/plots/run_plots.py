@@ -134,7 +134,7 @@ class RunPlots(QWidget):
         self.refresh()
 
     def set_title(self, title: str) -> None:
-        """The current run is called so now."""
+        """Sets the title of the current run."""
         self._title = title or "This run"
         for plot in self.by_key.values():
             plot.main.title = self._title
@@ -363,8 +363,8 @@ class RunPlots(QWidget):
         self.refresh()
 
     def _arrange(self) -> None:
-        """Below each other in a narrow place, unless they would be flat there and have just the
-        width to be side by side.
+        """Places the plots below each other in a narrow place, unless they would be flat there and
+        have just the width to be side by side.
         """
         plots = self._visible_plots()
         num_beside = len(self.by_key) - len(self.choices.below)

@@ -147,7 +147,7 @@ class ValueCard(QFrame):
         self.raise_()
 
     def _show_alone(self, main: RunReading | None) -> None:
-        """The values of one run below each other."""
+        """Shows the values of one run below each other."""
         reading = main.reading if main else None
         smoothed = main.smoothed if main and self._has_train else None
         is_validated = reading is not None and self._has_validation

@@ -232,7 +232,7 @@ class RunListPanel(QWidget):
         self._mark_current()
 
     def _show_queue(self) -> None:
-        """How many runs wait, and what the next one waits for where it could start."""
+        """Shows how many runs wait, and what the next one waits for where it could start."""
         number, before = self._library.num_waiting, self._library.held_up_by
         words = f"{count(number)} queued"
         if before is not None:
