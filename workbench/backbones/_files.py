@@ -1,6 +1,4 @@
-"""Where the files of pretrained weights are, whether they are right, and how they are fetched.
-Not a plug-in itself.
-"""
+"""Files of pretrained weights: their paths, checksums and downloads. Not a plug-in itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the layers of the project being edited learn, and with which weights they start."""
+"""Edits of when the project's layers learn, and with which weights they start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where new nodes go on the canvas. Qt-free.
+"""Placement of new nodes on the canvas. Qt-free.
 
 All functions take and give positions (top-left corners in scene pixels, by node id).
 """

@@ -1,4 +1,4 @@
-"""Which encoding bytes have that do not say so, by what the letters are.
+"""Guess of the encoding of bytes that do not name it, by what the letters are.
 
 Names in archives, cells of tables, labels in arrays and records: a ZIP file says of a name only
 whether it is UTF-8, and many programs write it without saying even that; the others have bytes.

@@ -1,4 +1,4 @@
-"""Which files of a folder are pictures, in the order people expect."""
+"""Listing of the pictures in a folder, in the order people expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a loaded data set to what training takes: three parts of uint8 rows of one shape."""
+"""Preparation of a loaded data set for training: three parts of uint8 rows of one shape."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Where images are that runs were trained on, once their files or folders were moved: a record of
-this user, beside the settings.
+"""Present paths of images that runs were trained on, once their files or folders were moved: a
+record of this user, beside the settings.
 
 A run keeps the path that it was trained with, for ever. Where nothing is at a path, its images are
 looked for at the place that this user has named for it, for every project and run. A run folder may

@@ -1,4 +1,4 @@
-"""Which network, split and recipe a data set is started with, and why."""
+"""Choice of network, split and recipe for a data set, with the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a layer that lacks an input can be connected: fixes, best first."""
+"""Fixes that connect a layer that lacks an input, best first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order a network from elsewhere has its classes, judged by images with known classes."""
+"""The order of the classes of a network from elsewhere, judged by images with known classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From which probability on an image is taken for a class: chosen on some images, tried on others.
+"""Decision thresholds of single classes: chosen on some images, tried on others.
 
 A threshold is chosen on validation images. What it gives there is too good, as it was chosen on
 them: what counts is what it gives on images kept apart.

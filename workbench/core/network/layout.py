@@ -1,4 +1,4 @@
-"""Where nodes are after "Arrange": layers from top to bottom, without overlaps.
+"""Layout of the graph by "Arrange": layers from top to bottom, without overlaps.
 
 The longest path is one straight column, skips run in lanes beside it. The steps are those
 of layered graph drawing: rank by longest path, a dummy for each layer that an edge passes,

@@ -1,4 +1,4 @@
-"""When layers learn: edits of a graph, and which part of it is frozen."""
+"""Phases in which layers learn: edits of a graph, and which part of it is frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where files of a data set are, seen from the folder of the project: written beside their absolute
+"""Paths of a data set's files relative to the folder of the project: written beside their absolute
 paths, so that a project folder opens that was moved or copied together with its images.
 
 In a file, `places` of `dataset` has the relative path for each absolute one. It is looked at only

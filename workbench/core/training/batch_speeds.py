@@ -1,4 +1,4 @@
-"""Which batch size to train with, by speeds that were measured while a computer has other work.
+"""Choice of the batch size by speeds that were measured while a computer has other work.
 
 Other programs make a measurement too low, batches that were made in advance too high. Two rules
 find it: a larger batch is no slower, and its step takes no less time than that of a smaller one.

@@ -1,4 +1,4 @@
-"""Which features of an example are the image and the label."""
+"""Choice of the features of an example that are the image and the label."""
 
 from __future__ import annotations
 

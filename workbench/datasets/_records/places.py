@@ -1,4 +1,4 @@
-"""Where TFRecord files are: paths, patterns, folders, web addresses, Google Cloud Storage."""
+"""Places of TFRecord files: paths, patterns, folders, web addresses, Google Cloud Storage."""
 
 from __future__ import annotations
 

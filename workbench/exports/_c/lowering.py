@@ -1,4 +1,5 @@
-"""From LiteRT's operators to steps: which tensor is where, and functions of one number as tables.
+"""Lowering of LiteRT's operators to steps: which tensor is where, and functions of one number as
+tables.
 
 A tensor that each number of another one decides by itself is not computed until a kernel needs it;
 however many operators are between, they are one table.

@@ -1,4 +1,4 @@
-"""Which pictures have answers, and of which run: those of another are requested again."""
+"""The classified pictures and the run that has answered: those of another are requested again."""
 
 from __future__ import annotations
 

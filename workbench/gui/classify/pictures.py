@@ -1,4 +1,4 @@
-"""Where pictures come from: the drop area, and what is picked from: test images, a folder's."""
+"""Sources of pictures: the drop area, and what is picked from: test images, a folder's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which run answers: one chosen or shown here, which stays; else the newest finished one."""
+"""Choice of the run that answers: one chosen or shown here, which stays; else the newest finished
+one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the window and its panels were, which projects were open last, and their models."""
+"""Stored state: places of the window and its panels, the last projects, and their models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which images of an evaluation are shown. Qt-free."""
+"""Choice of the images of an evaluation that are shown. Qt-free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which data set images are of."""
+"""The data set that images are of."""
 
 from __future__ import annotations
 

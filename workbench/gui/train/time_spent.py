@@ -1,4 +1,4 @@
-"""Where a run's time goes: one bar, its shares, and the next action in words."""
+"""Box with what a run's time is spent on: one bar, its shares, and the next action in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a tree of folders the classes or the parts begin: behind folders around all of them."""
+"""Finds the folder in a tree at which the classes or the parts begin, behind folders around all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which folders below one folder are the classes.
+"""Choice of the level of folders that are the classes.
 
 FOLDER/CLASS/*.jpg            pictures in folders inside belong to the class
 FOLDER/GROUP/.../CLASS/*.jpg  where no folder holds pictures itself, the topmost that do

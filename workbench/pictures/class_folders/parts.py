@@ -1,4 +1,4 @@
-"""Which folders hold the parts of a data set, by their names."""
+"""Folders that hold the parts of a data set, by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a table are the image, the label and the part: set, inferred, or refused."""
+"""Choice of the columns of a table that are image, label and part: set, inferred, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which files the cells of a table name: by path, in other spellings, without ending, elsewhere."""
+"""Search for the files that the cells of a table name: by path, in other spellings, without ending,
+elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While connected: the log is copied, requests are forwarded, files are fetched.
+"""One connection of the run mirror: the log is copied, requests are forwarded, files are fetched.
 
 Three threads share the line. What the log says of the run's end is held back until its files
 are here, so that a reader of the log finds weights that can classify.

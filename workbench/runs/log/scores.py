@@ -1,4 +1,6 @@
-"""Which figure is of which weights, in words: the one table of them, for window and terminal."""
+"""Words for the figures of a run and the weights that they are of: the one table of them, for
+window and terminal.
+"""
 
 from __future__ import annotations
 

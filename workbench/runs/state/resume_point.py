@@ -1,4 +1,4 @@
-"""From where a run goes on when it is resumed, in words, before it is."""
+"""The point at which a run would resume, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which images there are, which of them are shown, and in which order. Qt-free.
+"""The listed images, a filter, and their order. Qt-free.
 
 A hundred thousand images are a few arrays and one list of names: no object for each.
 """

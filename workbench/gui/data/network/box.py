@@ -1,4 +1,4 @@
-"""Which network is trained on the images and why, and other ones to choose."""
+"""The network that is trained on the images, the reason, and other ones to choose."""
 
 from __future__ import annotations
 

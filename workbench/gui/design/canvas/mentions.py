@@ -1,4 +1,4 @@
-"""Which problem has a card, and which layers the problems name: their cards show their names, or
+"""The problem that has a card, and the layers that problems name: their cards show their names, or
 are marked. Qt-free.
 """
 

@@ -1,4 +1,4 @@
-"""Which points of a map are shown, and how each looks. Qt-free."""
+"""Choice of the points of a map that are shown, and their colors. Qt-free."""
 
 from __future__ import annotations
 

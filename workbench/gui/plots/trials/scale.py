@@ -1,4 +1,4 @@
-"""Where values are along an axis: numbers evenly or by their logarithm, words one after another."""
+"""Positions of values along an axis: numbers evenly or by logarithm, words one after another."""
 
 from __future__ import annotations
 
