@@ -73,7 +73,7 @@ class Part:
 
     @property
     def install_words(self) -> str:
-        """The same as the beginning of a sentence."""
+        """The install command as the beginning of a sentence."""
         return f"Install it with `{self.install_command}`"
 
     def error(self, *, reason: str = "") -> MissingPartError:
@@ -104,7 +104,9 @@ def install_line(requirements: Sequence[str]) -> str:
 
 
 def install_steps(requirements: Sequence[str]) -> list[list[str]]:
-    """The same as programs with arguments, to be run one after another."""
+    """Programs with arguments that install packages beside this Python, to be run one after
+    another.
+    """
     if importlib.util.find_spec("pip") is None:  # environments of uv have none
         if uv := shutil.which("uv"):
             return [[uv, "pip", "install", "--python", sys.executable, *requirements]]

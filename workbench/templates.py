@@ -43,7 +43,7 @@ class Template:
 
     @property
     def data_note(self) -> str:
-        """Where its images come from, as in `DatasetSpec.availability`. Looks at the disk."""
+        """Source of its images, as in `DatasetSpec.availability`. Looks at the disk."""
         chosen = self.project.dataset
         return all_datasets()[chosen.key].availability(chosen.params)
 

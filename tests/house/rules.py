@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, foreign, imports, outputs, sizes, words
+from tests.house import contracts, errors, foreign, fragments, imports, outputs, sizes, words
 from tests.house.sources import Module
 
 
@@ -45,4 +45,5 @@ RULES = (
     Rule("tables written without csv_cells", outputs.table_writers),
     Rule("commands that print on their own", outputs.terminal_writers),
     Rule("words that the style replaces", words.replaced_words),
+    Rule("“Of the” fragments", fragments.of_fragments),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house import contracts, errors, foreign, imports, outputs, sizes, words
+from tests.house import contracts, errors, foreign, fragments, imports, outputs, sizes, words
 from tests.house.sources import Module, modules, read_modules
 
 
@@ -48,6 +48,38 @@ def test_help_and_readme_follow_the_style():
 def test_a_word_in_a_help_page_is_found(tmp_path):
     (tmp_path / "README.md").write_text("The images, anew.\n")
     assert words.replaced_in_documents(tmp_path) == ["README.md: 'anew' (again)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Of a run: its folder."""',
+        'def f():\n    """Of many classes the order takes a second."""',
+        'def f():\n    """\n    Of many classes the order takes a second.\n    """',
+        'MOST = 3\n"""Of a file, in bytes."""',
+        'class A:\n    """A.\n\n    Attributes:\n        part, index: Of the image.\n    """',
+        'def f(*rest):\n    """F.\n\n    Args:\n        *rest: Of all runs.\n    """',
+        'class A:\n    """A.\n\n    Signals:\n        said(str, int): Of a run.\n    """',
+    ],
+)
+def test_a_fragment_that_begins_with_of_is_found(text):
+    (breach,) = fragments.of_fragments([module("workbench.a", text)])
+    line = next(n for n, line in enumerate(text.split("\n"), start=1) if "Of " in line)
+    assert breach.startswith(f"workbench/a.py:{line}: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Size of a file.\n\nOf several the largest counts.\n"""',
+        'def f():\n    """Offset of a view."""',
+        'say("Of the images, 3 are small.")',
+        'class A:\n    """Such as this: Of Mice and Men."""',
+        'class A:\n    """A.\n\n    Attributes:\n        part: Part.\n            Of all.\n    """',
+    ],
+)
+def test_sentences_and_messages_are_no_fragments(text):
+    assert fragments.of_fragments([module("workbench.a", text)]) == []
 
 
 @pytest.mark.parametrize(

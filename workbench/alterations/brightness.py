@@ -1,4 +1,4 @@
-"""More or less light."""
+"""Alteration: more or less light."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Block:
         variables: All its weights.
         constants: Values of the weights that no file holds.
         source: The arrays of each layer with weights in Keras's file, in the order of that.
-        input_range: Of the images.
+        input_range: Lowest and highest value of a pixel that the network takes.
         input_shape: The usual (height, width, channels) of an image.
     """
 

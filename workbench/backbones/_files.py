@@ -1,6 +1,4 @@
-"""Where the files of pretrained weights are, whether they are right, and how they are fetched.
-Not a plug-in itself.
-"""
+"""Files of pretrained weights: their paths, checksums and downloads. Not a plug-in itself."""
 
 from __future__ import annotations
 
@@ -18,14 +16,15 @@ from workbench.errors import DownloadError, WeightsError, os_errors_as
 
 _MD5_LENGTH = 32
 _RECORD_SUFFIX = ".sha256"
-"""Of the file beside a download whose makers publish no checksum: that of the first one."""
+"""Ending of the file beside a download whose makers publish no checksum: it holds the checksum of
+the first download."""
 
 _MOST_TIMES = 2
 """A file of unknown checksum may be so many times as large as its publishers' one."""
 
 
 def weights_file(spec: BackboneSpec) -> Path:
-    """Where the weights are: bundled, sent along by another computer, or in Keras's own folder."""
+    """Path of the weights: bundled, sent along by another computer, or in Keras's own folder."""
     if isinstance(spec.weights, BundledWeights):
         return resource_path(spec.weights_resource)
     name = spec.weights.file_name

@@ -88,7 +88,7 @@ def _as_new(graph: Graph, nodes: Sequence[Node], spec: BackboneSpec, group: str)
 
 
 def _leading_edges(after: str, chain: list[str], *, is_gray: bool) -> Iterator[Edge]:
-    """From the node in front through the adapters to the block's first layer."""
+    """Edges from the node in front through the adapters to the block's first layer."""
     sources = [after, *chain[:-1]]
     for index, (source, target) in enumerate(zip(sources, chain, strict=True)):
         ports = _COLORS if is_gray and index == len(chain) - 2 else 1

@@ -82,7 +82,7 @@ class ParityReport:
     words: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values: a difference that is no number is null."""
+        """Plain values for JSON: a difference that is no number is null."""
         plain = asdict(self)
         for key in ("max_loss_difference", "max_weight_difference"):
             plain[key] = plain[key] if math.isfinite(plain[key]) else None

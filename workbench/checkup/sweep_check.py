@@ -53,7 +53,7 @@ class CheckedSweep:
         return len(self.impossible) < len(self.plan.combinations)
 
     def words(self) -> str:
-        """As "12 runs of 6 combinations, about 4 min"."""
+        """The figures in words: "12 runs of 6 combinations, about 4 min"."""
         plan = self.possible
         kept = len(plan.combinations) - len(plan.skipped)
         words = f"{plural(plan.num_runs, 'run')} of {plural(kept, 'combination')}"

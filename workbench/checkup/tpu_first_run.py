@@ -86,7 +86,7 @@ class Step:
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Plain values for JSON."""
         return asdict(self)
 
 

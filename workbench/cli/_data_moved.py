@@ -15,7 +15,7 @@ from workbench.runs.moved_data import keep_place_of
 
 
 def add_moved(commands: Any) -> None:
-    """`moved OLD NEW [--force]`, among the commands of `data`."""
+    """Adds `moved OLD NEW [--force]`, among the commands of `data`."""
     parser = commands.add_parser(
         "moved", help="say where the images of runs are now, after a folder was moved or renamed"
     )

@@ -28,7 +28,7 @@ from workbench.runs.home import data_home
 
 
 def add_versions(commands: Any) -> None:
-    """`versions PROJECT [save|use|delete NAME]`, among the commands of `data`."""
+    """Adds `versions PROJECT [save|use|delete NAME]`, among the commands of `data`."""
     parser = commands.add_parser("versions", help="save the data edits by a name, and go back")
     add_project(parser)
     parser.add_argument(

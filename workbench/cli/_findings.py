@@ -45,7 +45,7 @@ class Checked:
 
     @property
     def open(self) -> list[Finding]:
-        """Those that nothing was done about."""
+        """Findings that were neither fixed nor kept."""
         return [each for each in self.findings if state_of(each, self.project) == "open"]
 
     @property

@@ -20,7 +20,7 @@ _MOST_NAMED = 20
 
 
 def add_sorting_options(parser: argparse.ArgumentParser) -> None:
-    """--copy-into and --move-into DIR, --dry-run, --yes."""
+    """Adds --copy-into and --move-into DIR, --dry-run, --yes."""
     kinds = parser.add_mutually_exclusive_group()
     for kind in ("copy", "move"):
         kinds.add_argument(
@@ -34,7 +34,7 @@ def add_sorting_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_consent_options(parser: argparse.ArgumentParser) -> None:
-    """--dry-run, --yes."""
+    """Adds --dry-run, --yes."""
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, only")
     parser.add_argument("--yes", action="store_true", help="do it without a question")
 
@@ -79,7 +79,7 @@ class Sorting:
         refuse_unanswered(arguments)
 
     def add(self, file: str, label: str) -> None:
-        """An image and its class; "" where it could not be read, or is unknown."""
+        """Takes an image and its class; "" where it could not be read, or is unknown."""
         if self._into is not None:
             self._answers.append((file, label))
 

@@ -34,7 +34,7 @@ Print = Callable[[Classified], None]
 
 
 def add_watch_option(parser: argparse.ArgumentParser) -> None:
-    """--watch FOLDER."""
+    """Adds --watch FOLDER."""
     parser.add_argument(
         "--watch",
         metavar="FOLDER",
@@ -139,7 +139,9 @@ class _Table:
             self._write_waiting(columns)
 
     def finish(self) -> None:
-        """No image was readable: their rows are written without columns for classes."""
+        """Writes the rows that still wait: no image was readable, so there are no columns for
+        classes.
+        """
         if self._waiting:
             self._write_waiting(self._header(()))
 
@@ -156,7 +158,7 @@ class _Table:
 
 @contextmanager
 def _table(arguments: argparse.Namespace) -> Iterator[_Table]:
-    """Where rows go: a file, the standard output, or nowhere."""
+    """Opens the destination of rows: a file, the standard output, or nowhere."""
     path: Path | None = arguments.table
     with ExitStack() as stack:
         write: Callable[[str], None] = print_csv
@@ -197,4 +199,4 @@ def _close(file: AppendFile, path: Path) -> None:
 
 
 def _ignore(_line: str) -> None:
-    """No table is wanted."""
+    """Discards a row: no table was requested."""

@@ -23,7 +23,7 @@ _MOST_STEPS = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, two TARGETs and how many steps."""
+    """Adds PROJECT, two TARGETs and how many steps."""
     add_project(parser)
     for side in ("left", "right"):
         parser.add_argument(side, metavar="TARGET", help="see `workbench targets`")

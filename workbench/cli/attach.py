@@ -23,7 +23,7 @@ HELP = "follow a running run, here or on another computer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN: a folder or a name that `workbench runs` lists."""
+    """Adds RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
     add_connect_option(parser)
     add_json_option(parser)

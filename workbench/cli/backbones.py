@@ -18,7 +18,7 @@ HELP = "list the pretrained networks, or download the weights of one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--download KEY and --json."""
+    """Adds --download KEY and --json."""
     keys = [key for key, spec in all_backbones().items() if not spec.is_bundled]
     parser.add_argument(
         "--download", metavar="KEY", choices=keys, help=f"download weights: {', '.join(keys)}"

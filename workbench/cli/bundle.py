@@ -14,7 +14,7 @@ HELP = "write a project, its runs and its images into one file, to be opened on 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, OUT, --no-runs, --dry-run, --force, --json."""
+    """Adds PROJECT, OUT, --no-runs, --dry-run, --force, --json."""
     add_project(parser)
     parser.add_argument(
         "out", metavar="OUT", type=Path, help=f"file to write, such as flowers{BUNDLE_SUFFIX}"

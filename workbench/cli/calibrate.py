@@ -23,7 +23,7 @@ HELP = "fit the temperature of a run, or set when it answers “unknown”"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --threshold, --distance, --json."""
+    """Adds RUN, --threshold, --distance, --json."""
     parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
     parser.add_argument(
         "--threshold",

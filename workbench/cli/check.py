@@ -27,7 +27,7 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, --batch and --json."""
+    """Adds PROJECT, --batch and --json."""
     add_project(parser)
     parser.epilog = "Exit code: 0 trainable, 1 errors that stop training, 3 unreadable project."
     parser.add_argument(
@@ -127,7 +127,7 @@ def _how(fix: Fix) -> str:
 
 
 def _print_layers(group: str, nodes: Sequence[Node], analysis: Analysis) -> None:
-    """A line for each layer, or one for a group of them."""
+    """Prints a line for each layer, or one for a group of them."""
     if not group:
         for node in nodes:
             _print_row(node.name, node.kind, [node], analysis)

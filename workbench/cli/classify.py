@@ -47,7 +47,7 @@ _PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, --watch, ..."""
+    """Adds RUN_OR_MODEL, IMAGE..., --test, --top, --csv, --class-folders, --truth, --watch, ..."""
     parser.add_argument("model", metavar="RUN_OR_MODEL", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument(
         "images",
@@ -204,7 +204,7 @@ def _print_answer(answer: Classified, *, as_json: bool) -> None:
 
 
 def _print_end(done: ManyClassified, *, as_json: bool) -> None:
-    """How many there were; and where true classes are known, how many answers are correct."""
+    """Prints how many there were, and how many answers are correct, where that is known."""
     if not as_json and done.num_images > 1:
         print_line(_total(done))
     if done.blind and not as_json:

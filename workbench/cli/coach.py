@@ -22,7 +22,7 @@ HELP = "show the findings of the training coach on a run: overfitting, dead unit
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN and --json."""
+    """Adds RUN and --json."""
     add_run(parser)
     add_json_option(parser)
 

@@ -18,7 +18,7 @@ HELP = "show what differs between two runs, and by how much"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Two runs."""
+    """Adds two runs."""
     for side in ("left", "right"):
         parser.add_argument(side, metavar="RUN", help=RUN_WORDS)
     add_json_option(parser)

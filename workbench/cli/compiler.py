@@ -18,7 +18,7 @@ HELP = "the optional TPU compiler for `workbench preflight`: status, install, re
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`status`, `install [--accept SHA]`, `remove`."""
+    """Adds `status`, `install [--accept SHA]`, `remove`."""
     commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
     status = commands.add_parser("status", help="show whether it is installed, and its size")
     install = commands.add_parser("install", help="download it, show its license, install it")

@@ -26,7 +26,7 @@ HELP = "train a project on k folds or with several seeds; mean and spread"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to train, on how many folds, with how many seeds."""
+    """Adds arguments for what to train, on how many folds, with how many seeds."""
     train.add_project_arguments(parser, has_folder=False)
     parser.add_argument(
         "--folds",

@@ -50,8 +50,8 @@ Settled = list[tuple[Finding, Action]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`, `moved OLD
-    NEW`.
+    """Adds `check SOURCE|PROJECT`, `fix PROJECT [FINDING... [ACTION]]`, `versions PROJECT`, `moved
+    OLD NEW`.
     """
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
@@ -230,7 +230,7 @@ def _names_finding(word: str) -> bool:
 
 
 def _findings(found: Checked, text: str) -> Sequence[Finding]:
-    """Those that a key, a number or a range means."""
+    """Findings that are chosen by key, by number or by a range of numbers."""
     by_key = [each for each in found.findings if each.key == text]
     numbers = _RANGE.fullmatch(text)
     if numbers and not by_key:

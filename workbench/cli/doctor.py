@@ -17,7 +17,7 @@ HELP = "check what would keep training from starting here, or on a target"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """TARGET, if it is another than this computer."""
+    """Adds TARGET, if it is another than this computer."""
     parser.add_argument(
         "target", metavar="TARGET", nargs="?", default=HERE.key, help="see `workbench targets`"
     )

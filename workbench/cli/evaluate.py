@@ -37,7 +37,7 @@ HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --part, --data, --by, --top, --threshold, --csv, --force, --json."""
+    """Adds RUN, --part, --data, --by, --top, --threshold, --csv, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
@@ -118,7 +118,7 @@ def _wish(text: str) -> Wish:
 
 
 def _print_thresholds(answer: Evaluation) -> None:
-    """What was chosen on the validation images, beside what it gives on these."""
+    """Prints what was chosen on the validation images, beside what it gives on these."""
     if answer.thresholds:
         heads = ("threshold", "precision", "recall", "F1", "val. F1")
         print_text(
@@ -158,7 +158,7 @@ def _print_json(answer: Evaluation, arguments: argparse.Namespace) -> None:
 
 
 def _with_temperature(found: CalibrationScores | None) -> CalibrationScores | None:
-    """With the temperature as a number: 1 where the model is not calibrated."""
+    """The figures with the temperature as a number: 1 where the model is not calibrated."""
     if found is None or found.temperature is not None:
         return found
     return msgspec.structs.replace(found, temperature=1.0)

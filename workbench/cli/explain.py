@@ -28,7 +28,7 @@ _TITLES = {"gradcam": "Grad-CAM", "occlusion": "Occlusion", "gradients": "Gradie
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, IMAGE, OUT, --class, --method, --layer, --last-layer, --compare, --force, --json."""
+    """Adds RUN, IMAGE, OUT and options: --class, --method, --layer, --last-layer, ...."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument("image", metavar="IMAGE", type=Path, help="image file")
     add_output(parser, "PNG file to write: the image with the map over it")

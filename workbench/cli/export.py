@@ -35,7 +35,7 @@ _FIGURES = ("checked_pictures", "max_difference", "top1_agreement", "millisecond
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, FORMAT, OUT, --folder, --list, --force, --json."""
+    """Adds RUN, FORMAT, OUT, --folder, --list, --force, --json."""
     words = f"{RUN_WORDS}; or a project file, trained or not: {', '.join(untrained_exports())}"
     parser.add_argument("model", metavar="RUN", help=words)
     parser.add_argument("format", metavar="FORMAT", nargs="?", help=", ".join(run_exports()))

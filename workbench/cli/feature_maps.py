@@ -39,7 +39,7 @@ _OF_TILES = frozenset(("answer", "id", "tiles_png", "columns", "tile", "figure_p
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, PICTURE, --layer, --filters, --input-channel, --order, --most, -o, --force, --json."""
+    """Adds RUN, PICTURE, --layer, --filters, --input-channel, --order, --most, -o, ...."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     parser.add_argument(
         "image", metavar="PICTURE", type=Path, nargs="?", help="image file; not for --filters"

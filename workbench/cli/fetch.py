@@ -17,7 +17,7 @@ HELP = "fetch checkpoints and weights of a run from the computer that trains it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN: a folder or a name that `workbench runs` lists."""
+    """Adds RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
     add_connect_option(parser)
     add_json_option(parser)

@@ -32,7 +32,7 @@ _KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """WHAT, PROJECT, --data, --json."""
+    """Adds WHAT, PROJECT, --data, --json."""
     parser.add_argument("what", metavar="WHAT", choices=tuple(_KINDS), help=", ".join(_KINDS))
     add_project(parser)
     add_data_option(parser)

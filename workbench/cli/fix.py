@@ -31,7 +31,7 @@ Chosen = list[tuple[Problem, Fix]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, N, --all and --json."""
+    """Adds PROJECT, N, --all and --json."""
     add_project(parser, "project file to fix")
     parser.add_argument(
         "number",

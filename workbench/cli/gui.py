@@ -20,7 +20,7 @@ HELP = "open the window (what `workbench [PROJECT]` does)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """An optional PROJECT."""
+    """Adds an optional PROJECT."""
     parser.add_argument("project", metavar="PROJECT", nargs="?", help=PROJECT_WORDS)
 
 

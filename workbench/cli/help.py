@@ -14,7 +14,7 @@ HELP = "search the help, or print a page: by layers, settings, or words of Keras
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """WORDS, --json."""
+    """Adds WORDS, --json."""
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="key of a page to print, or words to search for"
     )

@@ -33,7 +33,7 @@ _DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (looked up wi
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """One of list, add, rename, check, setup, forget, fingerprint."""
+    """Adds one of list, add, rename, check, setup, forget, fingerprint."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     listing = commands.add_parser("list", help="list the known computers")
     listing.set_defaults(act=_list)

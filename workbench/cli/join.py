@@ -21,7 +21,7 @@ HELP = "join a training on several machines as a worker"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Who trains together, and which of them this machine is."""
+    """Adds arguments for who trains together, and which of them this machine is."""
     parser.add_argument(
         "machines",
         metavar="MACHINES",

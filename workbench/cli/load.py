@@ -21,7 +21,7 @@ HELP = "create a run from a project and a weights file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, WEIGHTS, --run, --class-order, --classes, --layer-order, --json."""
+    """Adds PROJECT, WEIGHTS, --run, --class-order, --classes, --layer-order, --json."""
     add_project(parser, "the network's project")
     parser.add_argument("weights", metavar="WEIGHTS", type=Path, help=", ".join(WEIGHTS_ENDINGS))
     add_run_option(parser)

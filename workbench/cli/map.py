@@ -30,7 +30,7 @@ HELP = "map of all images of a run: images that look alike to the network are ne
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, -o, --method, --force, --json."""
+    """Adds RUN, -o, --method, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
     add_output(parser, "table to write: file, label, predicted, x, y, part", name="FILE.csv")
     parser.add_argument(

@@ -34,7 +34,7 @@ HELP = "create a project file from a template, or for a data set"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """TEMPLATE or --from SOURCE, FILE, --force, --json."""
+    """Adds TEMPLATE or --from SOURCE, FILE, --force, --json."""
     parser.add_argument(
         "template", metavar="TEMPLATE", nargs="?", help="key, see `workbench templates`"
     )

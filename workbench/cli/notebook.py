@@ -24,7 +24,7 @@ HELP = "write a notebook or script that trains a project on Colab, Kaggle or a T
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, OUT, --force, --json."""
+    """Adds PROJECT, OUT, --force, --json."""
     add_project(parser)
     add_output(parser, "file name ending in .ipynb or .py; the images beside it: NAME.images.npz")
     add_json_option(parser)

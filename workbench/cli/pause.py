@@ -12,7 +12,7 @@ HELP = "pause a run, to be continued with `workbench resume`"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN: a folder or a name that `workbench runs` lists."""
+    """Adds RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
 
 

@@ -26,7 +26,7 @@ HELP = "check whether a project trains on a TPU (no TPU needed)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, --tpu, --batch, --level, --sweep, --json."""
+    """Adds PROJECT, --tpu, --batch, --level, --sweep, --json."""
     add_project(parser)
     parser.add_argument(
         "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"

@@ -25,7 +25,7 @@ _PLACES = {"up": -1, "down": 1, "front": -1_000_000, "back": 1_000_000}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing, or one of add, resume, move, cancel, start."""
+    """Adds --json and the commands add, resume, move, cancel, start."""
     add_json_option(parser)
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="[COMMAND]")

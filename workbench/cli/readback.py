@@ -15,7 +15,7 @@ HELP = "import workbench_result.zip from an exported notebook as a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """ZIP, PROJECT, --json."""
+    """Adds ZIP, PROJECT, --json."""
     parser.add_argument("zip", metavar="ZIP", type=Path, help="workbench_result.zip")
     add_project(parser, "the project that the notebook was exported from")
     add_json_option(parser)

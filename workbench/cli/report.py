@@ -24,7 +24,7 @@ HELP = "write the report of a run: figures, test, examples, data, model card"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, OUT, the texts of the model card, --force, --json."""
+    """Adds RUN, OUT, the texts of the model card, --force, --json."""
     add_run(parser)
     add_output(parser, "file to write, .html or .pdf")
     for key, title, hint in CARD_FIELDS:

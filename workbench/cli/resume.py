@@ -28,7 +28,7 @@ HELP = "continue a run that was paused, stopped or killed, or train a completed 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN: a folder or a name that `workbench runs` lists."""
+    """Adds RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
     parser.add_argument(
         "--target",

@@ -33,7 +33,7 @@ HELP = "accuracy of a run on altered test images: rotated, blurred, darker, nois
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN, --suite, --alter, --project, --save, --name, --images, --json."""
+    """Adds RUN, --suite, --alter, --project, --save, --name, --images, --json."""
     parser.add_argument("model", metavar="RUN", help=f"{RUN_WORDS}, or .keras file")
     keys = ", ".join(
         f"{spec.key} ({spec.words(spec.least)} to {spec.words(spec.greatest)})"

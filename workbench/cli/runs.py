@@ -51,7 +51,7 @@ _NAME_LETTERS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to list, or a command: show, skip, save, again, rename, tag, note, trash, ...."""
+    """Adds what to list, or a command: show, skip, save, again, rename, tag, note, trash, ...."""
     add_json_option(parser)
     parser.add_argument(
         "--filter",
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_show_and_requests(commands: Any) -> None:
-    """The state of a run, and what is requested of a trainer behind its last step."""
+    """Adds `show`, and the commands that request something of a trainer behind its last step."""
     show = commands.add_parser("show", help="show the state of a run, and where resume continues")
     add_run(show)
     add_json_option(show)

@@ -22,7 +22,7 @@ HELP = "change training, data, target or layer settings in a project file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, KEY=VALUE..., --json."""
+    """Adds PROJECT, KEY=VALUE..., --json."""
     add_project(parser, "project file to change")
     parser.add_argument("values", metavar="KEY=VALUE", nargs="+", help="new value of a setting")
     add_json_option(parser)

@@ -21,7 +21,7 @@ _SENDER = "another terminal"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """RUN: a folder or a name that `workbench runs` lists."""
+    """Adds RUN: a folder or a name that `workbench runs` lists."""
     add_run(parser)
     add_connect_option(parser)
     parser.add_argument(

@@ -35,7 +35,7 @@ HELP = "train a project over values of its settings, with several seeds; which a
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What differs, how often each combination is trained, and where."""
+    """Adds arguments for what differs, how often each combination is trained, and where."""
     add_connect_option(parser)
     train.add_data_and_recipe_arguments(parser)
     _add_axes(parser)

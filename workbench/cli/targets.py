@@ -22,7 +22,7 @@ HELP = "list the targets that can train"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No arguments but --json."""
+    """Adds --json alone."""
     add_json_option(parser)
 
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_example(offered: OfferedTarget) -> bool:
-    """It has no addresses yet: they are chosen when something trains there."""
+    """Whether a target is offered without addresses, which are chosen when a run starts there."""
     spec, params = offered.spec, offered.choice.params
     return not offered.why and bool(spec.is_remote(params) or spec.machines(params))
 
@@ -70,7 +70,7 @@ def _plain(offered: OfferedTarget) -> dict[str, Any]:
 
 
 def _print(targets: list[OfferedTarget]) -> None:
-    """Two lines a target: its name, which is not broken, and its state; then what it is."""
+    """Prints two lines a target: its name, which is not broken, and its state; then what it is."""
     lines = [_plain(offered) for offered in targets]
     width = max(len(line["text"]) for line in lines)
     for line in lines:

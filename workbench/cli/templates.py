@@ -13,7 +13,7 @@ HELP = "list the templates"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No arguments but --json."""
+    """Adds --json alone."""
     add_json_option(parser)
 
 

@@ -28,7 +28,7 @@ _TEMPLATE = "fashion_convnet"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """An epoch count for the impatient."""
+    """Adds an epoch count for the impatient."""
     parser.add_argument(
         "--epochs", type=recipe_value("epochs"), metavar="N", help="epochs; default: the template's"
     )

@@ -30,7 +30,7 @@ _POLL_S = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where, and the report's file."""
+    """Adds the target and the report's file."""
     parser.add_argument(
         "--target",
         metavar="TARGET",

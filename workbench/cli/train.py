@@ -45,7 +45,7 @@ HELP = "train a project; Ctrl+C stops and saves the weights"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to train, and how to go about it."""
+    """Adds arguments for what to train, and how to go about it."""
     add_project_arguments(parser)
     parser.add_argument(
         "--wait", action="store_true", help="start when no other run in its folder is training"
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool = True) -> None:
-    """PROJECT, what of its recipe to change for this run, and its folder and initial weights where
-    those are of its own choice.
+    """Adds PROJECT, what of its recipe to change for this run, and its folder and initial weights
+    where those are of its own choice.
     """
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train: auto, or one of `workbench targets`"
@@ -81,7 +81,7 @@ def add_project_arguments(parser: argparse.ArgumentParser, *, has_folder: bool =
 
 
 def add_data_and_recipe_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT, its data, and the settings that have an option of their own."""
+    """Adds PROJECT, its data, and the settings that have an option of their own."""
     add_project(parser)
     add_data_option(parser)
     parser.add_argument(

@@ -15,7 +15,7 @@ HELP = "unpack a bundle into a new folder: project, runs and images"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """BUNDLE, FOLDER, --json."""
+    """Adds BUNDLE, FOLDER, --json."""
     parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="file to open")
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="new folder to make of it")
     add_json_option(parser)

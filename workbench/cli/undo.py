@@ -24,7 +24,7 @@ HELP = "take back what classify has copied or moved into class folders"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, --dry-run, --yes, --foreign, --json."""
+    """Adds FILE, --dry-run, --yes, --foreign, --json."""
     parser.add_argument("file", metavar="FILE", type=Path, help="undo file, in the folder")
     add_consent_options(parser)
     parser.add_argument(

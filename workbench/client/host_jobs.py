@@ -59,11 +59,11 @@ class HostJobs(QObject):
         self._called_off = threading.Event()
 
     def call_off(self) -> None:
-        """What runs ends at its next step, with an error that says so."""
+        """Ends the running job at its next step, with an error that says so."""
         self._called_off.set()
 
     def begin(self) -> None:
-        """From here on another job."""
+        """Begins another job: cancellation is reset."""
         self._called_off.clear()
 
     def identity(self, place: RemoteHost) -> Identity:

@@ -31,7 +31,8 @@ POLL_INTERVAL_MS = 250
 together. Polling more often takes time from the training and shows no more."""
 
 FIRST_POLL_INTERVAL_MS = 50
-"""The same until there is a first batch, which is waited for. A poll asks for the log's size."""
+"""Interval of polls until there is a first batch, which is waited for. A poll asks for the log's
+size."""
 
 OUTCOME_INTERVAL_MS = 1_000
 EVENTS_PER_READ = 1_000
@@ -75,7 +76,9 @@ def _load(run: RunFolder, reader: EventReader) -> _Loaded:
 
 
 def _outcome_now(run: RunFolder, history: MetricHistory) -> RunOutcome | None:
-    """None while the folder cannot be read, as on a disk that comes back: it is looked at again."""
+    """Outcome of the run; None while the folder cannot be read, as on a disk that comes back: it is
+    looked at again.
+    """
     try:
         return outcome_of(run, history)
     except RunFolderError:

@@ -134,7 +134,8 @@ class ServiceProcess(QObject):
         self._set_state("The service worker is stopped")
 
     def end(self) -> None:
-        """As `stop`, but waits for it: for the end of the application, after its windows.
+        """Ends the process as `stop` does, and waits for that: at the end of the application, after
+        its windows.
 
         Unfinished requests are dropped, not failed: a message about them would keep the
         application open for an answer that nobody waits for.

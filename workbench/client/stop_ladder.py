@@ -50,7 +50,7 @@ class StopLadder(QObject):
         self._timer.timeout.connect(self._on_timeout)
 
     def ask(self) -> None:
-        """First step: a request to finish the current step, save and end."""
+        """Takes the first step: a request to finish the current step, save and end."""
         run, ask = self.run, request_pause if self.is_pause else request_stop
         self._background.run(
             lambda: ask(run, sender="the window"), lambda _none: None, self.failed.emit

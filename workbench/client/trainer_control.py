@@ -73,7 +73,7 @@ class TrainerControl(QObject):
         self._num_starting = 0
 
     def close(self) -> None:
-        """Nothing more is offered. Trainers go on: they are processes of their own."""
+        """Stops offering anything. Trainers go on: they are processes of their own."""
         for ladder in self._ladders.values():
             ladder.close()
         self._background.close()
@@ -212,7 +212,9 @@ class TrainerControl(QObject):
         may_be_one_of_many: bool = False,
         start_short: Callable[[], None] | None = None,
     ) -> None:
-        """A second press of the same button starts nothing; runs that wait may be many."""
+        """Starts a trainer, unless one is being started: a second press of the button reports that.
+        Many runs may wait.
+        """
         if self.is_starting and not may_be_one_of_many:
             # Reported, not ignored: the button was pressed.
             self.failed.emit(

@@ -21,7 +21,7 @@ _MANY = 0.5
 
 _FEWEST = 4
 _EPOCHS = 5
-"""As many without a better training accuracy are no improvement."""
+"""Epochs without a better training accuracy that count as no improvement."""
 
 _LEARNED = 0.97
 """A training accuracy from which on little is left to learn."""

@@ -13,7 +13,7 @@ _TIMES = 10.0
 
 
 _FALLS = 0.5
-"""Of the loss three epochs before, or of the first: a loss that falls faster comes down."""
+"""Share of the loss three epochs before, or of the first: one that falls below it comes down."""
 
 
 def _look(record: RunRecord) -> Seen | None:

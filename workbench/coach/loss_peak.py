@@ -21,7 +21,7 @@ _TIMES = 150.0
 unharmed."""
 
 _STILL_HIGH = 10.0
-"""Where the loss stays so many times above guessing, another rule reports it, or it comes down."""
+"""Ratio of the loss to that of guessing above which another rule reports it, or it comes down."""
 
 
 def _look(record: RunRecord) -> Seen | None:

@@ -13,10 +13,11 @@ from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
 
 _USELESS = 0.25
-"""Where a difference of 25 points means nothing, every comparison is useless."""
+"""Smallest significant difference of accuracies, 0..1, above which every comparison is useless."""
 
 _MATTERS = 0.03
-"""Where there is another run of the project, less than three points need not be said."""
+"""Smallest significant difference, 0..1, up to which it need not be reported beside another run of
+the project."""
 
 _LARGEST_SHARE = 0.3
 

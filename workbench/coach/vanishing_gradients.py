@@ -14,7 +14,8 @@ from workbench.core.specs import ACTIVATION, RELU
 
 _FEWEST_LAYERS = 4
 _SHARE = 1e-3
-"""Of the last layer's relative gradient; a healthy network has one of the same size everywhere."""
+"""Ratio of the first layer's relative gradient to that of the last ones, below which it vanishes;
+in a healthy network all are of the same size."""
 
 _EPOCHS = 3
 _STUCK = 0.9

@@ -98,7 +98,7 @@ class Components:
 
     Attributes:
         points: Each row along the components, float32 (n, 2), their mean at 0.
-        shares: Of the whole variance, along each component, 0..1, float64 (2,).
+        shares: Share of the whole variance along each component, 0..1, float64 (2,).
     """
 
     points: Floats

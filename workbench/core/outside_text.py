@@ -126,7 +126,7 @@ def text_of_cell(cell: str) -> str:
 
 
 def _doubled(text: str) -> str:
-    """With two backslashes for one that would be read back as an escape."""
+    """The text with two backslashes for one that would be read back as an escape."""
     ends, paths = (*text[1:], ""), {found.start() for found in _BYTE.finditer(text)}
     return "".join(
         c * 2

@@ -1,4 +1,4 @@
-"""Where a split by content is cut: remembered, so that images added later move none of the others.
+"""Cuts of a split by content, remembered so that images added later move none of the others.
 
 In each class the images are in the order of a hash of their content, a number from 0 to 2**64 - 1.
 Those below the first mark are for testing, those below the second for validation. Without marks

@@ -80,7 +80,7 @@ def _separated(survey: Survey, group: Group) -> str:
 
 
 def num_labels(survey: Survey, group: Group) -> int:
-    """In how many classes the copies are."""
+    """Number of classes that the copies are in."""
     return len({int(survey.labels[row]) for row in group.rows})
 
 

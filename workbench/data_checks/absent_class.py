@@ -18,7 +18,7 @@ _CONSEQUENCES: dict[str, tuple[Severity, str]] = {
     "test": ("warning", "is not tested: the accuracy is that of the other classes"),
     "validation": ("hint", "has no part in choosing the best epoch"),
 }
-"""Of a part: how bad it is that a class is absent from it, and why."""
+"""Part -> severity of a class that is absent from it, and the consequence in words."""
 
 
 def _find(survey: Survey) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from workbench.core.format import count, plural
 
 _FEW = 4
 _LEAST_PIXELS = 64
-"""Of an image that could have more tones."""
+"""Pixels of the smallest image that is checked: a smaller one has room for few tones only."""
 
 _STATED = frozenset({"1", "P", "PA"})
 """Modes of files whose few tones are meant: one bit, palettes."""

@@ -46,7 +46,9 @@ def _odd_ones(survey: Survey, is_so: Mask, name: str, other: str) -> Iterator[Fi
 
 
 def _most(survey: Survey, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-    """In which class most of them are, where it is one: then the kind gives the class away."""
+    """Sentence with the class of most of these images, which the kind then gives away; "" where no
+    class has most of them.
+    """
     sizes = np.bincount(survey.labels[rows], minlength=len(survey.class_names))
     largest = int(sizes.argmax())
     if 2 * sizes[largest] <= len(rows) or len(rows) < 2:

@@ -21,7 +21,7 @@ from workbench.core.format import count, list_text, plural, share
 _MOST_NAMES = 5
 
 _ENOUGH_IMAGES = 400
-"""Of fewer the list is as often wrong as right: `prove.sh label_errors --sizes 120,400`."""
+"""With fewer the list is as often wrong as right: `prove.sh label_errors --sizes 120,400`."""
 
 
 def _find(survey: Survey) -> Iterator[Finding]:

@@ -42,9 +42,9 @@ def facts_of(project: Project) -> DatasetFacts | None:
 
 
 def glance_at(project: Project) -> DatasetFacts | None:
-    """As `facts_of`, with the classes, after the user's edits of them, and the typical size of the
-    user's own files, which are listed for that. None also where they cannot be listed: reading them
-    gives the reason.
+    """Facts as of `facts_of`, with the classes, after the user's edits of them, and the typical
+    size of the user's own files, which are listed for that. None also where they cannot be listed:
+    reading them gives the reason.
     """
     spec = all_datasets().get(project.dataset.key)
     known = facts_of(project)

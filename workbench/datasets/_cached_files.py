@@ -114,7 +114,7 @@ def _folder(ctx: LoadContext) -> Path:
 
 
 _MAX_FACTS_BYTES = 256 * 1024 * 1024
-"""With the names of a million images."""
+"""Size limit of the facts, which hold up to a million names of images."""
 
 
 def _read_facts(entry: Path) -> dict[str, Any] | None:

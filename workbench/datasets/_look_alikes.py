@@ -129,7 +129,7 @@ def class_order(names: Sequence[str]) -> tuple[Inference, ...]:
 
 
 def _order_words(names: Sequence[str]) -> str:
-    """By what the classes are in order."""
+    """Words for the order of the classes."""
     if list(names) == sorted(names, key=natural_key):
         return "numbers by their value, without regard to case"
     return "as their folders or the source have it"

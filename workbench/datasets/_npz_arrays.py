@@ -1,4 +1,4 @@
-"""Which arrays of a NumPy file are images, labels and class names, and of which part."""
+"""Roles of the arrays of a NumPy file: images, labels and class names, and of which part."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Axes:
     is_channels_first: bool = False
 
     def arrange(self, block: Array) -> Array:
-        """Some images as (n, height, width, channels)."""
+        """A block of images as (n, height, width, channels)."""
         if self.is_gray:
             return block[..., None]
         return np.moveaxis(block, 1, -1) if self.is_channels_first else block
@@ -124,7 +124,7 @@ class Scale:
     num_cut: int = 0
 
     def apply(self, block: Array) -> Array:
-        """Some images as uint8: rounded, what is beyond black and white cut."""
+        """A block of images as uint8: scaled, rounded, and clipped to black and white."""
         if self.range is not None:
             return eight_bits(block, self.range.low, self.range.high)
         made: Array = np.empty(block.shape, np.uint8)

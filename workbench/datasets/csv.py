@@ -65,7 +65,7 @@ class _Found:
     unnamed: tuple[str, ...] = ()
 
     def add(self, line: int, file: str, entry: tuple[str, str]) -> None:
-        """An image, its part and its class."""
+        """Takes an image, its part and its class."""
         known = self.files.setdefault(file, entry)
         if known is not entry and known == entry:
             self.num_repeated += 1

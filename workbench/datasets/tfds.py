@@ -83,7 +83,9 @@ def _prepared(ctx: LoadContext, package: Any, name: str) -> Any:
 
 
 def _keys(package: Any, info: Any) -> Keys:
-    """Of image and label in its records: the pair to train on, where it has declared one."""
+    """Keys of image and label in the records: the declared supervised pair, or else the first
+    features of these types.
+    """
     if info.supervised_keys:
         return Keys(*info.supervised_keys)
     image, label = (

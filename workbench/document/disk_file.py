@@ -87,7 +87,7 @@ class DiskFile(QObject):
 
     @property
     def state(self) -> DiskState:
-        """As of the last check."""
+        """Whether the file was the same, changed or gone at the last check."""
         if self.path is None or self.found == self.stamp:
             return DiskState.SAME
         return DiskState.GONE if self.found is None else DiskState.CHANGED

@@ -281,7 +281,7 @@ class EditedProject(QObject):
         return left
 
     def restore_selection(self, selection: Selection) -> None:
-        """Undo and redo bring back what was selected, also where it is folded differently now."""
+        """Selects what was selected at that state, also where it is folded differently now."""
         ids, edges = selection
         self.selection = self.shown.shown_ids(self.shown.layers_of(ids)), edges
         self.selection_restored.emit(self.selection)

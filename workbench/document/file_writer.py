@@ -73,7 +73,9 @@ class FileWriter(QObject):
         self._pool.waitForDone(-1)
 
     def close(self) -> None:
-        """As `finish`, and takes nothing more: for what is not missed, such as a look."""
+        """Finishes as `finish` does, and takes nothing more: for writes that may be lost, such as a
+        layout.
+        """
         self._is_closed = True
         self.finish()
 

@@ -20,7 +20,7 @@ from workbench.errors import GraphError, ParamError
 
 _NEW_GROUP = "block"
 _MOST_LETTERS = 100
-"""Of the name of a group: those of a project file."""
+"""Longest name of a group: that of a project file."""
 
 
 class GroupedProject(SavedProject):

@@ -1,4 +1,4 @@
-"""When the layers of the project being edited learn, and with which weights they start."""
+"""Edits of when the project's layers learn, and with which weights they start."""
 
 from __future__ import annotations
 
@@ -116,20 +116,20 @@ class LearningProject(GroupedProject):
         self._push(f"Insert {spec.title}", with_places(state, places))
 
     def set_training(self, shown_ids: Iterable[str], training: Training) -> None:
-        """Some layers learn always, in fine-tuning only, or never."""
+        """Makes these layers learn always, in fine-tuning only, or never."""
         ids = list(shown_ids)
         layers = self._layers_of(ids)
         text = f"{_VERBS[training]} {self._what(ids)}"
         self._push_graph(text, with_training(self.graph, layers, training))
 
     def train_from(self, node_id: str, training: Training) -> None:
-        """A layer and those behind it in its group learn then, the others of the group never."""
+        """Makes a layer and those behind it in its group learn then, the group's others never."""
         node = self._node(node_id)
         graph = learning_from(self.graph, node_id, training, self.layers)
         self._push_graph(f"{_VERBS[training]} from {node.name} on", graph)
 
     def use_random_weights(self, shown_ids: Iterable[str]) -> None:
-        """Some layers start with random weights instead of pretrained ones."""
+        """Makes these layers start with random weights instead of pretrained ones."""
         ids = list(shown_ids)
         graph = with_random_weights(self.graph, self._layers_of(ids))
         self._push_graph(f"Use random weights in {self._what(ids)}", graph)
@@ -141,7 +141,7 @@ class LearningProject(GroupedProject):
         return lost_weights(self.graph, self._layers_of(shown_ids))
 
     def restore_weights(self, shown_ids: Iterable[str]) -> None:
-        """Some layers start with their pretrained weights again."""
+        """Makes these layers start with their pretrained weights again."""
         ids = list(shown_ids)
         graph = with_weights(self.graph, self.lost_weights(ids))
         self._push_graph(f"Restore weights of {self._what(ids)}", graph)

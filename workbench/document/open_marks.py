@@ -1,4 +1,4 @@
-"""Which windows of this user have a project file open. Qt-free.
+"""Marks by which windows of this user know who has a project file open. Qt-free.
 
 Each window holds the lock of a small file named after the project's path. The kernel drops the
 lock with the window, so that a mark of a killed window counts no more; it is removed when seen.

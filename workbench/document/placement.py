@@ -1,4 +1,4 @@
-"""Where new nodes go on the canvas. Qt-free.
+"""Placement of new nodes on the canvas. Qt-free.
 
 All functions take and give positions (top-left corners in scene pixels, by node id).
 """
@@ -171,8 +171,8 @@ def without_gap(
 
     Args:
         graph: The node is in its chain.
-        positions: Of all nodes.
-        sizes: Of their cards.
+        positions: Upper left corner of each card, by node.
+        sizes: Width and height of each card, by node.
         node_id: The node that is taken out of its chain, which is closed.
     """
     moved, after = dict(positions), graph.descendants(node_id)

@@ -129,7 +129,7 @@ class ProjectDocument(AugmentedProject):
         self._push(f"Bypass {self._name(shown_id)}", replace(state, graph=graph))
 
     def _without_gap(self, ids: Sequence[str]) -> dict[str, Position]:
-        """Where all layers are once the chain of one is closed without it; a group leaves its
+        """Positions of all layers once the chain of one is closed without it; a group leaves its
         place as it is.
         """
         if len(ids) != 1:

@@ -19,7 +19,7 @@ _MAX_ADDRESS = 4096
 
 
 class Progress(Protocol):
-    """Where a download is reported, and what ends it: a LoadContext is one."""
+    """Takes reports of a download, and ends it: a LoadContext is one."""
 
     def progress(self, text: str, fraction: float | None = None) -> None:
         """Reports what is being done; fraction 0..1 where known."""
@@ -76,7 +76,9 @@ class Download:
 
 
 def keras_folder(kind: str = "datasets") -> Path:
-    """Where Keras keeps files of a kind, "datasets" or "models": below ~/.keras or KERAS_HOME."""
+    """Folder in which Keras keeps files of a kind, "datasets" or "models": below ~/.keras or
+    KERAS_HOME.
+    """
     home = os.environ.get("KERAS_HOME")
     return (Path(home) if home else Path("~/.keras").expanduser()) / kind
 

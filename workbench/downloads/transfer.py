@@ -137,7 +137,7 @@ class Transfer:
             time.sleep(_PAUSE_S / 10)
 
     def _read(self, address: str) -> None:
-        """One request, from the end of what is there."""
+        """Makes one request, from the end of what is there."""
         import http.client  # noqa: PLC0415 - the window reads SPECs and never downloads
 
         start = self._size()
@@ -175,7 +175,7 @@ class Transfer:
         ) from None
 
     def _restart(self, address: str) -> None:
-        """Where a server has nothing after what is there: that may be the whole file."""
+        """Answers HTTP 416: the part file may be complete; verifies it, or else starts over."""
         with contextlib.suppress(_WrongError):
             self._check()
         if not self._size():

@@ -27,7 +27,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.parts import TRAIN
 
 FACTS_FORMAT = "workbench-export"
-"""Of the facts that each folder of an export has, beside its model or in it."""
+"""Value of `format` in the facts that each folder of an export has, beside its model or in it."""
 
 _FACTS_INSIDE = "assets.extra/workbench.json"  # of a SavedModel
 _MOST_FACTS, _MOST_FACTS_BYTES = 100, 1_000_000

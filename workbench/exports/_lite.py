@@ -110,7 +110,7 @@ def converted(
         change: As of `lite_spec`.
         is_integer: As there.
         is_calibrated: It has calibration images.
-        count: Of the images at once, where that is fixed.
+        count: Batch size, where that is fixed; None for any.
     """
     tf = context.tf
     folder = str(context.folder / "saved_model")
@@ -124,7 +124,7 @@ def converted(
 
 
 def integers_only(tf: Any, converter: Any) -> None:
-    """All numbers have 8 bits, those of images and answers, too."""
+    """Restricts the converter to numbers of 8 bits, those of images and answers, too."""
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     converter.inference_input_type = tf.uint8

@@ -21,7 +21,7 @@ def library() -> Path | None:
 
 
 def folder() -> Path:
-    """Where its packages are installed for Workbench: beside those of this Python."""
+    """Folder with the runtime's packages that Workbench installs: beside those of this Python."""
     return Path(sys.prefix) / _NODE
 
 

@@ -26,7 +26,7 @@ def save(
         path: Folder to make.
         dtype: Type of the images' numbers, uint8 by default.
         has_files: With the signature for image files.
-        count: Of the images at once, where that is fixed.
+        count: Batch size, where that is fixed; None for any.
     """
     tf = context.tf
     shape = tuple(context.card.input_shape)

@@ -14,7 +14,8 @@ from workbench.exports._tensorflowjs.writing import write_graph_model
 
 _FACTS = "workbench.json"
 _MOST_IMAGES = 50
-"""It computes on one thread without vector instructions, for seconds where images are large."""
+"""Images that an export is checked with: the runtime computes on one thread without vector
+instructions, for seconds where images are large."""
 
 
 def _write(context: Any, path: str) -> None:

@@ -24,7 +24,7 @@ _NAMES = {"host": "host name", "user": "user name", "home": "folder", "python": 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a computer is reached; user "" and port 0 where the person's ssh decides."""
+    """Address of a computer; user "" and port 0 where the person's ssh decides."""
 
     host: str
     user: str = ""
@@ -32,11 +32,11 @@ class Address:
 
     @property
     def is_here(self) -> bool:
-        """It is this computer whichever computer this is."""
+        """Whether it names the computer itself, whichever that is."""
         return self.host in {"localhost", "127.0.0.1", "[::1]"}
 
     def text(self) -> str:
-        """As people write it; `parse_address` reads it back."""
+        """The address as people write it; `parse_address` reads it back."""
         user = f"{self.user}@" if self.user else ""
         port = f":{self.port}" if self.port else ""
         return f"{user}{self.host}{port}"

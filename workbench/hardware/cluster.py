@@ -95,7 +95,7 @@ class Cluster:
         return msgspec.json.encode(self).decode()
 
     def of(self, index: int) -> Cluster:
-        """The same cluster for another machine."""
+        """The cluster as another of its machines sees it."""
         return replace(self, index=index)
 
     @classmethod
@@ -117,7 +117,7 @@ class Cluster:
         return cluster
 
     def address(self, index: int) -> Address:
-        """Where a machine listens."""
+        """Address at which a machine listens."""
         return read_address(self.machines[index])
 
 

@@ -14,7 +14,7 @@ from workbench.errors import TpuError
 from workbench.hardware import grpc_child
 
 DEADLINE_S = 9.0
-"""For the whole check, the child's start included."""
+"""Seconds for the whole check, the child's start included."""
 
 TODAY = (
     "Such addresses (COLAB_TPU_ADDR, TPUClusterResolver) worked in Colab and on Google Cloud with "

@@ -101,7 +101,7 @@ class ChipChoice:
 
     @property
     def name(self) -> str:
-        """As Google names it, e.g. "v3-8"."""
+        """Google's name of it, e.g. "v3-8"."""
         return f"{self.generation.name}-{self.chips * self.generation.named_per_chip}"
 
     @property

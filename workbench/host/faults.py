@@ -29,7 +29,7 @@ class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as
         self.parts = parts
 
     def to_dict(self) -> Dict[str, Any]:
-        """As an answer carries it."""
+        """Fields of an answer that carries the fault."""
         words = {"key": self.key, "what": self.what}
         words.update(self.parts)
         return {name: text[:_LONGEST] for name, text in words.items()}

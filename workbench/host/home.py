@@ -120,7 +120,7 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def write_json(path: str, value: Dict[str, Any]) -> None:
-    """As `write_file`, for an object."""
+    """Writes an object as JSON, as `write_file` does."""
     write_file(path, json.dumps(value, indent=1).encode("ascii"))
 
 

@@ -71,7 +71,7 @@ class ImageResults:
 
     Attributes:
         predicted: The most probable class, int64.
-        probability: Of that class, float32; calibrated where the model is.
+        probability: Probability of that class, float32; calibrated where the model is.
         rank: How many classes are before the true one, the most probable first and equally probable
             ones in their own order, int64: 0 where it is the predicted one.
         losses: Cross-entropy of the probabilities that `probability` is one of, float64.
@@ -114,7 +114,7 @@ def results_of(found: Answers, labels: Numbers) -> ImageResults:
 
 
 def joined_results(pieces: Sequence[ImageResults], rows: Values | None = None) -> ImageResults:
-    """One after the other, at least one; with the probabilities of all classes that were collected
+    """Concatenates results, at least one; with the probabilities of all classes that were collected
     beside them.
     """
     names = [field.name for field in fields(ImageResults) if field.name != "rows"]

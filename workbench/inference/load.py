@@ -1,4 +1,4 @@
-"""From a run folder to a model that classifies without TensorFlow."""
+"""Loading a run folder as a model that classifies without TensorFlow."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from workbench.onnx.model import HIDDEN, IMAGES, SCORES
 from workbench.runs.model_card import ModelCard
 
 _TOGETHER_NUMBERS = 1_000_000
-"""Of a layer's outputs for the images that are computed together. With more, the outputs leave the
-processor's cache, and large images are classified faster one by one."""
+"""Numbers that the largest layer puts out for the images that are computed together. With more,
+they leave the processor's cache, and large images are classified faster one by one."""
 
 _MOST_TOGETHER = 256
 

@@ -86,7 +86,7 @@ class Runner(ABC):
         return self.answer(x).probabilities
 
     def answer(self, x: Pixels) -> Answers:
-        """As `predict`, with the distance from the training images."""
+        """Predicts as `predict` does, with the distance from the training images."""
         return self._answers(self._outputs(x, None))
 
     def outputs(self, x: Pixels) -> tuple[Probabilities, Probabilities]:
@@ -97,7 +97,7 @@ class Runner(ABC):
         return found.probabilities, found.hidden
 
     def score(self, x: Pixels, labels: Labels) -> Answers:
-        """As `answer`, with each image's loss. Labels are int64 (n,)."""
+        """Predicts as `answer` does, with each image's loss. Labels are int64 (n,)."""
         return self._answers(self._outputs(x, labels))
 
     def score_with_hidden(self, x: Pixels, labels: Labels) -> tuple[Answers, Probabilities]:

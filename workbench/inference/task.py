@@ -12,7 +12,7 @@ class Task(Protocol):
     """One request while it is done.
 
     Attributes:
-        id: Of the request; its answers have it too.
+        id: Id of the request; its answers have it too.
     """
 
     id: int

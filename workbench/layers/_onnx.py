@@ -218,8 +218,8 @@ def _squareplus(layer: OnnxLayer, x: OnnxValue) -> OnnxValue:
 
 
 def _sparsemax(layer: OnnxLayer, value: OnnxValue) -> OnnxValue:
-    """As Keras 3.15 computes it: its threshold adds the running sums of all numbers above it, where
-    Martins and Astudillo (2016) take the last of them.
+    """Sparsemax as Keras 3.15 computes it: its threshold adds the running sums of all numbers above
+    it, where Martins and Astudillo (2016) take the last of them.
     """
     x, length = layer.last(value), value.shape[-1]
     ordered = layer.op("TopK", x, np.array([length], np.int64), num_outputs=2, axis=-1)

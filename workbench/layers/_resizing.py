@@ -43,7 +43,7 @@ def resize_matrix(old: int, new: int, interpolation: str) -> Array:
 
 
 def _centers(old: int, new: int) -> Array:
-    """Where the centers of the new pixels are, in pixels of the old line."""
+    """Centers of the new pixels, in pixels of the old line, float32 (new,)."""
     return (np.arange(new, dtype=np.float32) + np.float32(0.5)) * np.float32(old / new)
 
 
@@ -102,7 +102,9 @@ def _area(old: int, new: int) -> Array:
 
 
 def _lanczos(old: int, new: int, radius: int) -> Array:
-    """As the kernel does it, all in float32: where the sine is small, its weights depend on it."""
+    """Weights of Lanczos resampling as TensorFlow's kernel computes them, float32 (new, old): where
+    the sine is small, its weights depend on it.
+    """
     scale = np.float32(1 / float(np.float32(new) / np.float32(old)))
     half = np.float32(0.5)
     matrix = np.zeros((new, old), np.float32)

@@ -84,7 +84,7 @@ class BundlePlan:
         project: The project as it is written.
         facts: What the bundle says of itself.
         files: Each file on the disk, by its name in the bundle.
-        num_bytes: Of all files.
+        num_bytes: Size of all files.
         num_images: Files of images among them.
         remarks: What is left out, in sentences.
     """
@@ -221,7 +221,7 @@ def _pack_images(choice: Choice, found: _Found) -> dict[str, object]:
 
 
 def _pack(text: str, found: _Found, *, is_glob: bool = False) -> str:
-    """Where a file or folder is in the bundle; an address stays what it is."""
+    """Path of a file or folder in the bundle; an address stays what it is."""
     if "://" in text:
         found.remarks.append(f"{text} is an address: its images are not in the bundle.")
         return text

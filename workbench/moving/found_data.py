@@ -37,8 +37,8 @@ class FoundData:
         old, new: Absolute paths: where the runs look, and where to look instead.
         num_runs: Runs that look there.
         num_known: Images whose content those runs know.
-        num_compared: Of them those that were compared.
-        num_same: Of those the ones that are at the same place below `new`, with the same content.
+        num_compared: How many of them were compared.
+        num_same: How many of these are at the same place below `new`, with the same content.
         missing: A file that is not there, or is another one; "" for none.
     """
 

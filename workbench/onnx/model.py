@@ -1,4 +1,4 @@
-"""From a network and its weights to an ONNX model of uint8 images."""
+"""Conversion of a network and its weights to an ONNX model of uint8 images."""
 
 from __future__ import annotations
 

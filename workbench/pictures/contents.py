@@ -1,4 +1,4 @@
-"""Which images have the same content: an id of each image, made of its bytes.
+"""Images with the same content: an id of each image, made of its bytes.
 
 The id of a file is the first half of the sha256 of its bytes, that of pixels in memory the same
 of their shape and values (`core.projects.data_edits`). Files are read once: their ids are kept in

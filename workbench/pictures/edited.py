@@ -179,7 +179,7 @@ def _parts(loaded: LoadedData) -> dict[int, Part]:
 
 
 def _places(contents: Contents, edits: DataEdits) -> Mapping[str, list[int]]:
-    """Where the images are that are edited, by content: each copy counts."""
+    """Content -> places of the edited images with it: each copy counts."""
     wanted = {*edits.left_out, *edits.once, *edits.labels, *edits.parts}
     places: dict[str, list[int]] = {}
     for number, content in enumerate(contents.tolist()):
@@ -230,7 +230,7 @@ def _relabeled(
 
 
 def _picked(loaded: LoadedData, images: _Images, chosen: Numbers) -> Part:
-    """Some images of a data set as a part, in their order."""
+    """The chosen images of a data set as a part, in their order."""
     parts, labels, start = [*_parts(loaded).values()], images.labels[chosen], 0
     for part in parts:
         if len(chosen) and start <= chosen.min() and chosen.max() < start + len(part):

@@ -1,4 +1,4 @@
-"""Which encoding bytes have that do not say so, by what the letters are.
+"""Guess of the encoding of bytes that do not name it, by what the letters are.
 
 Names in archives, cells of tables, labels in arrays and records: a ZIP file says of a name only
 whether it is UTF-8, and many programs write it without saying even that; the others have bytes.
@@ -189,7 +189,9 @@ def _score(texts: Sequence[str], encoding: str, *, is_dos: bool) -> float:
 
 
 def _alphabet_score(texts: Sequence[str], alphabet: str, *, is_latin: bool) -> float:
-    """The same if the names are in a language with this alphabet."""
+    """How plausible texts are in a language with this alphabet: the mean over their letters beyond
+    ASCII, at most 1.
+    """
     values = []
     for text in texts:
         letters = [letter for letter in text if letter.isalpha()]
@@ -220,7 +222,7 @@ def _letter(text: str, place: int, alphabet: str) -> float:
 
 
 def _wide_score(texts: Sequence[str], encoding: str) -> float:
-    """The same for an encoding of several bytes."""
+    """How plausible texts are in an encoding of several bytes."""
     places = [
         (text, place) for text in texts for place, letter in enumerate(text) if not letter.isascii()
     ]

@@ -26,7 +26,7 @@ class FileRows(ChosenRows):
         self._fit = fit
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these pictures."""
+        """The pictures at these indices."""
         return type(self)(self._part, self.shape[1:], self._fit, self._chosen[indices])
 
     def _fetch(self, numbers: Numbers) -> Pixels:

@@ -1,4 +1,4 @@
-"""Which files of a folder are pictures, in the order people expect."""
+"""Listing of the pictures in a folder, in the order people expect."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def each_picture(
     is_deep: bool = False,
     on_unlisted: Callable[[DatasetError], None] | None = None,
 ) -> Iterator[str]:
-    """As `list_pictures`, one after the other: only the names of one folder are held in memory.
+    """Yields the files of `list_pictures` one after the other: only the names of one folder are
+    held in memory.
 
     Args:
         folder: Where to look.

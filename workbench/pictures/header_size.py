@@ -82,7 +82,7 @@ def _shape_of(head: bytes) -> tuple[int, int, int] | None:
 
 
 def _jpeg_shape(head: bytes) -> tuple[int, int, int] | None:
-    """From marker to marker, up to the frame header."""
+    """Shape in the frame header, which is found from marker to marker."""
     at = 2
     while head[at] == 0xFF:
         marker = head[at + 1]

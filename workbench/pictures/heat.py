@@ -23,9 +23,8 @@ _VIRIDIS = (
     (170, 220, 50),
     (253, 231, 37),
 )
-"""From cold to hot, in equal steps: also without seeing red and green, and in gray, brighter is
-hotter (Smith and van der Walt 2015).
-"""
+"""Colors from cold to hot, in equal steps: also without seeing red and green, and in gray, brighter
+is hotter (Smith and van der Walt 2015)."""
 
 _DIVERGING = (
     (33, 102, 172),
@@ -36,11 +35,11 @@ _DIVERGING = (
     (239, 138, 98),
     (178, 24, 43),
 )
-"""From negative to positive, in equal steps, 0 in the middle: also without seeing red and green
-(ColorBrewer's RdBu, Brewer 2003)."""
+"""Colors from negative to positive, in equal steps, 0 in the middle: also without seeing red and
+green (ColorBrewer's RdBu, Brewer 2003)."""
 
 OPACITY = 0.6
-"""Of a map over its picture, unless the user chooses: both can be recognized."""
+"""Default opacity of a map over its picture, 0..1: both can be recognized."""
 
 
 def on_picture(heat: Heat, size: tuple[int, int], fit: str) -> Heat:
@@ -85,7 +84,7 @@ def overlaid(picture: Pixels, levels: Pixels, *, opacity: float = OPACITY) -> Pi
     Args:
         picture: uint8 (height, width), (height, width, 1) or (height, width, 3).
         levels: uint8 (height, width), as of `heat_levels`.
-        opacity: Of the map, 0..1.
+        opacity: Opacity of the map, 0..1.
     """
     base = picture[..., None] if picture.ndim == 2 else picture
     colors = heat_colors(levels)

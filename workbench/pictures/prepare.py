@@ -1,4 +1,4 @@
-"""From a loaded data set to what training takes: three parts of uint8 rows of one shape."""
+"""Preparation of a loaded data set for training: three parts of uint8 rows of one shape."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NAMES_LISTED = 5
 
 @dataclass(frozen=True)
 class Origin:
-    """Where pictures are from: "train", "test" or "validation" as the data set has it, that part,
-    and their numbers in it, int64 (n,).
+    """Origin of pictures: "train", "test" or "validation" as the data set has it, that part, and
+    their numbers in it, int64 (n,).
     """
 
     name: PartName
@@ -70,7 +70,7 @@ class PreparedPart:
         return len(self.y)
 
     def picked(self, places: Labels) -> PreparedPart:
-        """Some of its pictures, in this order."""
+        """The pictures at these places, in this order."""
         origin = self.origin
         return PreparedPart(
             pick_rows(self.x, places),
@@ -91,7 +91,7 @@ class PreparedData:
         bad_files: (path, reason in words) of pictures that were left out.
         notes: Sentences worth showing.
         marks: Where a split by content was cut; none for another split.
-        value_range: Of the files (`FilePart.value_range`).
+        value_range: Black and white of the files (`FilePart.value_range`).
     """
 
     class_names: tuple[str, ...]
@@ -106,7 +106,7 @@ class PreparedData:
 
 @dataclass(frozen=True)
 class _Selection:
-    """Some rows of a part, not yet gathered."""
+    """Rows chosen from a part, not yet gathered."""
 
     rows: Rows
     labels: Labels
@@ -218,7 +218,7 @@ class _Reading:
         return _Selection(fitted.rows, labels, good, name, part, paths)
 
     def optional(self, part: Part | None, name: PartName, words: str) -> _Selection | None:
-        """The same of a part that a source may lack; None where it has no pictures."""
+        """Readable pictures of a part that a source may lack; None where it has no pictures."""
         return self.readable(part, name, words) if part is not None and len(part) else None
 
 

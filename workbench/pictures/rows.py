@@ -56,10 +56,10 @@ class Rows(Protocol):
 
 
 class ChosenRows:
-    """Some rows of a larger store, in an order of their own; a subclass fetches them.
+    """Rows chosen from a larger store, in an order of their own; a subclass fetches them.
 
     Args:
-        shape: Of a row.
+        shape: Shape of a row.
         chosen: Which rows, and in which order; int64.
         dtype: Type of the numbers in a row.
     """
@@ -90,7 +90,7 @@ class ChosenRows:
         return self._fetch(self._chosen).astype(dtype or self.dtype, copy=False)
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these rows, nothing read yet."""
+        """The rows at these indices, without reading any."""
         raise NotImplementedError  # each kind of rows has its own way
 
     def _fetch(self, numbers: Numbers) -> Values:
@@ -124,7 +124,7 @@ class StoredRows(ChosenRows):
         self._file = file or _OpenFile(path)
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these rows, of the same open file."""
+        """The rows at these indices, of the same open file."""
         shape, chosen = self.shape[1:], self._chosen[indices]
         return type(self)(self.path, shape, self._start, chosen, self._file, dtype=self.dtype)
 
@@ -139,7 +139,7 @@ class StoredRows(ChosenRows):
 
 
 class JoinedRows(ChosenRows):
-    """Some rows of several arrays of one shape, numbered through all of them, not copied.
+    """Rows chosen from several arrays of one shape, numbered through all of them, not copied.
 
     Args:
         arrays: uint8 (n, height, width, channels) each, at least one.
@@ -152,7 +152,7 @@ class JoinedRows(ChosenRows):
         self._ends = np.cumsum([len(array) for array in arrays])
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these rows, of the same arrays."""
+        """The rows at these indices, of the same arrays."""
         return type(self)(self._arrays, self._chosen[indices])
 
     def _fetch(self, numbers: Numbers) -> Pixels:
@@ -210,7 +210,7 @@ class _OpenFile:
 
 
 def pick_rows(rows: Rows, indices: Numbers) -> Rows:
-    """Some of the rows: unread where they are not in memory, copied where they are."""
+    """The rows at these indices: unread where they are not in memory, copied where they are."""
     if isinstance(rows, ChosenRows):
         return rows.pick(indices)
     picked: Pixels = np.asarray(rows[indices])

@@ -28,7 +28,7 @@ def in_steps(
 
     Args:
         step: Places of the images of a step -> a result for each of them.
-        count: Of all images.
+        count: Number of all images.
         ctx: Progress is reported to it; its exception for canceling ends the work.
         words: What is being done.
         size: Images of a step.

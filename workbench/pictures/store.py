@@ -58,7 +58,7 @@ def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows
 
 
 def rows_start(path: Path, shape: Shape, dtype: np.dtype[Any] = UINT8) -> int:
-    """Where the rows of a .npy file begin, in bytes; raises ValueError when they are not what is
+    """Offset of the rows in a .npy file, in bytes; raises ValueError when they are not what is
     expected: `shape` is that of all rows.
     """
     with open_foreign(path) as file:

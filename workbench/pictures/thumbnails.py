@@ -31,7 +31,7 @@ class WrittenThumbnail:
 
     Attributes:
         path: The small image, PNG.
-        index: Of the image in its part.
+        index: Index of the image in its part.
         full_size: (height, width) of the image itself.
     """
 

@@ -51,7 +51,7 @@ class Findings:
     suggested_per_core: int = 0
 
     def add(self, level: Level | Literal[""], problems: Sequence[Problem]) -> None:
-        """What a level has found; "" for one that has not come to an end."""
+        """Adds what a level has found; "" for one that has not come to an end."""
         if level:
             self.level = max(self.level, level, key=LEVELS.index)
         self.problems += problems

@@ -54,7 +54,7 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Unchecked(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """It cannot be known here whether the step compiles; a TPU may well take it.
+    """A step may or may not compile: that cannot be known here, and a TPU may well take it.
 
     Attributes:
         op: An operation that only a TPU's compiler has; "" for another reason.

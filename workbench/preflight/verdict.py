@@ -20,7 +20,7 @@ def memory_words(memory: Memory) -> str:
 
 
 def is_tight(memory: Memory) -> bool:
-    """It fits, and leaves little."""
+    """Whether the memory suffices and leaves little."""
     return TIGHT * memory.has_bytes < memory.needs_bytes <= memory.has_bytes
 
 

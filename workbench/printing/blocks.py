@@ -34,10 +34,12 @@ _PER_PIXEL = 0.62 * POINT
 """Units of a pixel of a drawing where it need not be smaller."""
 
 _LEAST_SHARE = 0.7
-"""Of its size that a figure may be reduced to, rather than to leave the end of a page empty."""
+"""Share of its size that a figure may be reduced to, rather than to leave the end of a page empty.
+"""
 
 _MOST_OF_PAGE, _MOST_OF_WIDE = 0.86, 0.55
-"""Of a page that a figure may take, a tall or a wide one: heading and caption stay with it."""
+"""Share of a page's height that a tall or a wide figure may take: heading and caption stay with it.
+"""
 
 
 def paint(sheet: Sheet, block: Block) -> None:
@@ -78,7 +80,7 @@ def _text(sheet: Sheet, block: Text) -> None:
 
 
 def _barred(sheet: Sheet, text: str, style: Style, color: str) -> None:
-    """A paragraph with a bar on its left, line by line: it may go on on the next page."""
+    """Paints a paragraph with a bar on its left, line by line: it may go on on the next page."""
     box = TextBox(text, style, sheet.width - _PAD)
     for number in range(len(box.lines)):
         sheet.need(style.line_height)

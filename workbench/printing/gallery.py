@@ -21,7 +21,7 @@ def gallery_row_height(sheet: Sheet, gallery: Gallery) -> float:
 
 
 def paint_gallery(sheet: Sheet, gallery: Gallery) -> None:
-    """The images in rows; a row is never parted."""
+    """Paints the images in rows; a row is never parted."""
     columns = _columns(gallery)
     sheet.need(gallery_row_height(sheet, gallery))
     sheet.paragraph(gallery.title, _TITLE)
@@ -82,7 +82,7 @@ def _paint(sheet: Sheet, picture: Picture, area: QRectF) -> None:
 
 
 def _paint_image(painter: QPainter, jpeg: bytes, area: QRectF) -> None:
-    """An image within a square, its proportions kept."""
+    """Paints an image within a square, its proportions kept."""
     image = QImage.fromData(jpeg)
     if image.isNull():
         return

@@ -18,7 +18,7 @@ class Sheet:
     """A PDF being painted; lengths in units of the paper.
 
     Attributes:
-        painter: Of the current page.
+        painter: Paints on the current page.
         left, width: The column of the text.
         y: Where the next thing goes.
     """
@@ -74,7 +74,7 @@ class Sheet:
             self.y += height
 
     def paragraph(self, text: str, style: Style, *, indent: float = 0.0) -> None:
-        """A text of any length, over as many pages as it takes."""
+        """Paints a text of any length, over as many pages as it takes."""
         box = TextBox(text, style, self.width - indent)
         color = self.color(style.color)
         for number in range(len(box.lines)):
@@ -83,13 +83,13 @@ class Sheet:
             self.y += style.line_height
 
     def rule(self, y: float, color: str = "line", width: float = 0.5) -> None:
-        """A line over the whole column."""
+        """Draws a line over the whole column."""
         self.painter.fillRect(
             QRectF(self.left, y, self.width, width * POINT), QColor(self.color(color))
         )
 
     def box(self, area: QRectF, fill: str, stroke: str = "") -> None:
-        """A rectangle with round corners."""
+        """Draws a rectangle with round corners."""
         self.painter.setBrush(QColor(self.color(fill)))
         color = QColor(self.color(stroke or fill))
         self.painter.setPen(QPen(color, 0.6 * POINT))

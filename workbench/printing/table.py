@@ -12,11 +12,11 @@ _MEASURED = 200
 """Rows that the widths are taken from."""
 
 _MOST_LINES = 4
-"""Of a cell: names from files may be long."""
+"""Most lines of a cell: names from files may be long."""
 
 
 def paint_table(sheet: Sheet, table: Table) -> None:
-    """A table, row by row; of a long one its first rows, and how many there are."""
+    """Paints a table, row by row; of a long one its first rows, and how many there are."""
     widths = _widths(sheet, table)
     sheet.need(_TITLE.line_height + 4 * _CELL.line_height)
     sheet.paragraph(table.title, _TITLE)

@@ -44,11 +44,11 @@ class Style:
 
     @property
     def line_height(self) -> float:
-        """From one base line to the next, in units."""
+        """Distance from one base line to the next, in units of the paper."""
         return self.size * POINT * _LEADING
 
     def width(self, text: str) -> float:
-        """Of a text in one line, in units."""
+        """Width of a text in one line, in units of the paper."""
         return QFontMetricsF(self.font).horizontalAdvance(text)
 
 
@@ -81,7 +81,7 @@ class TextBox:
 
     Attributes:
         lines: In their order; their places are relative to the first.
-        height: Of all lines, in units.
+        height: Height of all lines, in units of the paper.
     """
 
     def __init__(self, text: str, style: Style, width: float, *, most: int = 0) -> None:

@@ -91,7 +91,7 @@ class _Installation:
             self._check()
 
     def _explained(self, part: Part, error: RunError) -> RunError:
-        """The same error with the usual cause in words."""
+        """The error with its usual cause in words."""
         printed = "\n".join(self._printed)
         if _NO_NETWORK.search(printed):
             return RunError(
@@ -145,8 +145,8 @@ def run_to_end(
 
     Args:
         command: Program and arguments.
-        what: Of the error.
-        fix: Of the error.
+        what: What has failed, in the error.
+        fix: How to fix it, in the error.
         deadline_s: The longest it may take.
         on_progress: Called with each line.
         check: Called often; raises to end it.

@@ -78,7 +78,9 @@ class TrainingText:
 
     @property
     def _indent(self) -> int:
-        """Of the lines that make layers for the batches: inside a function where Keras fits."""
+        """Indentation, in spaces, of the lines that make layers for the batches: inside a function
+        where Keras fits.
+        """
         return 0 if self._has_own_loop else 4
 
     def _erase(self) -> str:

@@ -18,7 +18,7 @@ class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augme
         pick: Number of the choice: another one gives other images.
         variants: How many augmented images of each.
         step: The training step that the first variant is of; the others are of those after it.
-        seed: Of the random numbers; None: the recipe's.
+        seed: Seed of the random numbers; None for the recipe's.
         bad_files: Files that are known to be unreadable: they are not trained on.
     """
 
@@ -36,7 +36,7 @@ class AugmentedImage(msgspec.Struct, frozen=True, kw_only=True):
     """A training image and what augmentation makes of it, as PNG files of the session folder.
 
     Attributes:
-        index: Of the image among those of the training part.
+        index: Index of the image in the training part.
         label: Name of its class.
         file: The file it is in; "" where it is in none, or its name is no Unicode.
         original: Fitted to the network's input, not augmented.

@@ -28,7 +28,7 @@ class ShowPicture(DataRequest, frozen=True, kw_only=True, tag="show_picture"):
     """Writes an image of a source as PNG, large. Answer: Done with the PNG's path.
 
     Attributes:
-        part, index: Of the image: its part, as the data set has it, and its number there.
+        part, index: Part of the image, as the data set has it, and its index there.
         file: The file it is in, which is enough; "" where it is in none.
     """
 
@@ -42,7 +42,7 @@ class ListImages(DataRequest, frozen=True, kw_only=True, tag="list_images"):
 
 
 class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
-    """Some images of a part, one after the other.
+    """Consecutive images of a part.
 
     Attributes:
         part: The part that they are in.
@@ -73,7 +73,7 @@ class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnail
 
 
 class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):
-    """Some small images.
+    """Small images that were made.
 
     Attributes:
         images: Which ones.

@@ -82,7 +82,7 @@ class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
     """Answer to ClassifyAltered.
 
     Attributes:
-        scores: Of all classes, highest first.
+        scores: Scores of all classes, highest first.
         unknown: Why the answer is "unknown"; "" where it is not.
         input_bitmap: The altered image as the model gets it, in the worker's session folder.
         milliseconds: Took altering and classifying.

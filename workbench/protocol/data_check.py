@@ -36,7 +36,7 @@ class ShowFound(Request, frozen=True, kw_only=True, tag="show_found"):
 
 
 class DataFindings(Answer, frozen=True, kw_only=True, tag="data_findings"):
-    """Some findings of a data check, the worst rules first."""
+    """A chunk of the findings of a data check, the worst rules first."""
 
     findings: list[Finding]
 
@@ -53,7 +53,7 @@ class DataCheckReport(Answer, frozen=True, kw_only=True, tag="data_check_report"
     """Answer to CheckData, after its findings.
 
     Attributes:
-        counts: Of each rule that found something.
+        counts: Counts of each rule that found something.
         num_images: How many images were checked, without those that cannot be read.
         seconds: How long it took.
         has_checked_labels: Whether label errors were looked for.

@@ -36,9 +36,9 @@ class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: PNG file in the worker's session folder.
-        part, index: Of the image: its part, as the data set has it, and its number there.
+        part, index: Part of the image, as the data set has it, and its index there.
         file: The file it is in; "" where it is in none, or its name is no Unicode.
-        width, height: Of the image itself, in pixels; 0 where that is not known.
+        width, height: Size of the image itself, in pixels; 0 where that is not known.
     """
 
     path: str

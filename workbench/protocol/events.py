@@ -167,7 +167,8 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
 
 
 class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
-    """Where the trainer's seconds went since it was started or resumed, logged now and then.
+    """Seconds of the trainer by what they were spent on, since it was started or resumed, logged
+    now and then.
 
     Attributes:
         input_s: Waiting for images.
@@ -207,8 +208,12 @@ class LayerFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Of a layer that ends in ReLU: how many units (channels) it has, and how many of them are zero
-    on all of the images.
+    """Dead units of a layer that ends in ReLU.
+
+    Attributes:
+        node: Id of the layer.
+        units: Its units (channels).
+        dead: How many of them are zero on all of the images.
     """
 
     node: str
@@ -223,7 +228,7 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
     Attributes:
         images: How many images that were.
         loss, accuracy: On those images, with the weights that were validated.
-        learning_rate: Of the step that `LayerFigures.update` is of.
+        learning_rate: Learning rate of the step that `LayerFigures.update` is of.
         layers: Those that learn and have kernels, in their order.
         units: Those that end in ReLU, in their order.
         seconds: What measuring took.
@@ -312,7 +317,9 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
 
     @property
     def ended_within(self) -> bool:
-        """As `is_within`; by the saved weights where an older log does not say it."""
+        """Whether the run ended within an epoch; by the saved weights where an older log does not
+        say it.
+        """
         return self.is_within or (self.kept is not None and self.kept.is_partial)
 
 

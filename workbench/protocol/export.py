@@ -28,18 +28,19 @@ class ExportProof(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         format: Key of the format.
         path: Where it was written.
-        bytes: Of all its files.
+        bytes: Size of all its files.
         checked_pictures: Images that both have answered.
         is_noise: These are noise, as the test images are not at hand.
         max_difference: Largest difference of a probability; None where it is not finite.
         top1_agreement: Share of the images with the same most probable class.
-        accuracy, model_accuracy: Of the export and the model on them; None for noise.
+        accuracy, model_accuracy: Accuracy of the export and of the model on them, 0..1; None for
+            noise.
         milliseconds: For one image, in the export's runtime.
         peak_bytes: Most memory of the process that has read it back.
         reason: Why it does not agree, and was not written; "" where it does.
         layer: The first layer whose outputs differ then; "" where that is not known.
         created: Seconds since the epoch.
-        checksum: Of the weights, as in the model card.
+        checksum: Checksum of the weights, as in the model card.
     """
 
     format: str

@@ -45,7 +45,9 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """As `core.checks.problems.Problem`: what is wrong, at which node, and what would fix it."""
+    """A problem of the network, as `core.checks.problems.Problem`: what is wrong, at which node,
+    and what would fix it.
+    """
 
     node: str | None
     severity: Literal["error", "warning", "hint"]

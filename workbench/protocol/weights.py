@@ -17,7 +17,8 @@ class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
         kind: "last" or "best".
         is_partial: They have trained steps beyond that epoch: the run was stopped within the next.
         is_averaged: They are the moving average of the weights (EMA).
-        val_accuracy: Of that epoch, 0..1; None where it was not measured for these weights.
+        val_accuracy: Validation accuracy of that epoch, 0..1; None where it was not measured for
+            these weights.
         is_chosen_on_test: The best epoch was chosen by the test images, which also test it.
     """
 

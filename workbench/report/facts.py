@@ -44,7 +44,7 @@ class Example:
         pixels: uint8 (height, width, channels), fitted to the network.
         file: Its path; "" where it is in no file of its own.
         actual, predicted: Numbers of classes.
-        probability: Of the predicted class, 0..1.
+        probability: Probability of the predicted class, 0..1.
         heat: Where the network has looked, float (height, width) 0..1; None where not computed.
     """
 
@@ -91,10 +91,10 @@ class Facts:
         history: What was logged.
         outcome: How it ended, or that it has not.
         notes: What people wrote about it.
-        card: Of its weights; None where it has none.
+        card: Model card of its weights; None where it has none.
         origin: What it was computed on; None where that was not kept.
         project: What was trained; None where the request's project is damaged.
-        scored: Of the test images.
+        scored: What the model answered for the test images.
         problems: Why something is not there, in sentences.
     """
 

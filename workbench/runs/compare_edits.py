@@ -111,7 +111,7 @@ def proven_by_edits(
 
 
 def _differing(left: _Edits, right: _Edits) -> frozenset[str]:
-    """Of two sets what is in one alone, of two mappings the keys that differ."""
+    """Elements of only one of two sets; keys with different values of two mappings."""
     if not isinstance(left, Mapping) or not isinstance(right, Mapping):
         return frozenset({*left} ^ {*right})
     return frozenset(key for key in {*left, *right} if left.get(key) != right.get(key))

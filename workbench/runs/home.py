@@ -1,4 +1,4 @@
-"""Where the application keeps what is not in a project file: runs and caches."""
+"""Folders of what is not in a project file: runs and caches."""
 
 from __future__ import annotations
 

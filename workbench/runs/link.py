@@ -55,7 +55,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remote(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run is on another computer.
+    """Place of a run on another computer.
 
     Attributes:
         target: The target with its parameters, as it was requested: {"key", "params"}.
@@ -114,7 +114,9 @@ def has_mirror(run: RunFolder) -> bool:
 
 
 def read_remote(run: RunFolder) -> Remote | None:
-    """Where the run is; None where it was never made ready elsewhere, or was abandoned there."""
+    """Place of the run on another computer; None where it was never made ready elsewhere, or was
+    abandoned there.
+    """
     remote = read_json(run.remote_path, Remote)
     return None if remote is None or remote.is_abandoned else remote
 

@@ -1,5 +1,5 @@
-"""Where images are that runs were trained on, once their files or folders were moved: a record of
-this user, beside the settings.
+"""Present paths of images that runs were trained on, once their files or folders were moved: a
+record of this user, beside the settings.
 
 A run keeps the path that it was trained with, for ever. Where nothing is at a path, its images are
 looked for at the place that this user has named for it, for every project and run. A run folder may
@@ -38,8 +38,8 @@ class _Moves(msgspec.Struct, frozen=True):
 
 
 def place_now(path: str) -> str:
-    """Where a file or folder is now: the path itself where something is there, or where nothing is
-    known of it. Looks at the disk.
+    """Present path of a file or folder: the path itself where something is there, or where nothing
+    is known of it. Looks at the disk.
     """
     moves = _moves()
     if not moves or not path or "://" in path or _is_there(path):
@@ -63,7 +63,7 @@ def data_now(choice: Choice) -> Choice:
 
 
 def params_now(params: tuple[Param, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """As `data_now`, of the values of a data set's parameters."""
+    """Values of a data set's parameters with present paths, as `data_now` gives them."""
     found = dict(values)
     for param in params:
         value = values.get(param.key)

@@ -96,7 +96,7 @@ def run_name(number: int, title: str, words: Sequence[str]) -> str:
     """The name of a run: its number, and its title, else its settings in words.
 
     Args:
-        number: Of the project's runs, from 1; 0 for a run that has none.
+        number: Its number among the runs of the project, from 1; 0 for a run that has none.
         title: Given by a person; "" for none.
         words: As `settings_words` gives them.
     """

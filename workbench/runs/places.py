@@ -1,4 +1,4 @@
-"""Which other computers this user has agreed to connect to: by address, in the state folder.
+"""Other computers that this user has agreed to connect to: by address, in the state folder.
 
 A project or a run folder may come from elsewhere and name any address, of a target or of images.
 Opening, listing and drawing it touch no network; an address is contacted once a person has
@@ -65,7 +65,7 @@ def place_words(*targets: Choice) -> str:
 
 
 def place_of(run: RunFolder) -> Choice:
-    """Where a run is or will be trained; raises RunFolderError, ProjectFileError."""
+    """Target on which a run is or will be trained; raises RunFolderError, ProjectFileError."""
     remote = read_remote(run)
     return remote.choice() if remote is not None else run.project().target
 

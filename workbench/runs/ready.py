@@ -41,7 +41,8 @@ END_BELOW_BYTES = 1 << 30
 """Memory left on this computer below which a ready trainer ends."""
 
 _START_ABOVE_BYTES = END_BELOW_BYTES + (1 << 30)
-"""It takes 600 MB itself: it must not end as soon as it is there."""
+"""Free memory from which on a trainer is kept ready. It takes 600 MB itself: it must not end as
+soon as it is there."""
 
 _PATIENCE_S = 10.0
 """For the answer to a run: an import under way holds up the whole process for a second or two."""
@@ -71,7 +72,9 @@ class _Circumstances:
 
     @classmethod
     def now(cls, variables: Mapping[str, str]) -> _Circumstances:
-        """Of a process that would be started now with these variables; raises OSError."""
+        """Launch environment that a new trainer would get: these variables, and the present working
+        directory, nice value, CPU affinity and program files; raises OSError.
+        """
         niceness, cores = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
         return cls(variables, str(Path.cwd()), niceness, frozenset(cores), hash(tuple(_program())))
 
@@ -110,8 +113,8 @@ class _Waiting:
         return ended is None
 
     def touch(self, project: Project) -> None:
-        """It is still wanted, for this project: it benchmarks its network where that is new, and
-        counts from now on how long nothing happens.
+        """Keeps the waiting trainer for this project: it benchmarks its network where that is new,
+        and counts from now on how long nothing happens.
         """
         content = {"project": project_text(replace(project, edits=DataEdits()))}
         with suppress(OSError):
@@ -210,4 +213,5 @@ class ReadyTrainer:
 
 
 ready_trainer = ReadyTrainer()
-"""Of this process. It is kept by a window alone: elsewhere every trainer is started for its run."""
+"""The ready trainer of this process. Only a window keeps one: elsewhere every trainer is started
+for its run."""

@@ -18,8 +18,8 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
     """The place of a run in a sweep.
 
     Attributes:
-        place: Of all its runs, from 1.
-        combination: Of the combinations of values, from 1: the same for all seeds.
+        place: Number of the run in the sweep, from 1.
+        combination: Number of its combination of values, from 1: the same for all seeds.
         values: The changed settings and their values, as KEY and VALUE of `workbench set`.
         warm_up: After how many epochs the run may be stopped for being worse than the others
             (`runs.library.median_stopping`); 0 for never.
@@ -52,8 +52,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         project: The project as project-file JSON.
         title: Words for people: those of the project.
         project_path: File the project came from, "" when it was never saved.
-        number: Of the project's runs, from 1; 0 where the project has no identity, or the run was
-            made by an earlier version or outside of the folder of runs.
+        number: Its number among the runs of the project, from 1; 0 where the project has no
+            identity, or the run was made by an earlier version or outside of the folder of runs.
         differs: What of it is not as in the previous run of its project, then what is not as in
             the first, see `naming.differing`.
         network: What in its network is not as in those, in words; "" for the same network.

@@ -1,4 +1,4 @@
-"""The marks that show what was kept on this computer by this user, and did not come along.
+"""HMACs that prove what was written on this computer by this user, and did not come along.
 
 A run folder from elsewhere may hold a marker of the queue, or name machines to train with; what it
 requests must not start, and where it says must not be connected to, by itself. What was kept here

@@ -1,4 +1,4 @@
-"""Which network, split and recipe a data set is started with, and why."""
+"""Choice of network, split and recipe for a data set, with the reasons."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class DataFacts:
 
 
 class Usual(Enum):
-    """No wish for a pretrained network."""
+    """Default policy: number and size of the images decide on a pretrained network."""
 
     USUAL = auto()
 

@@ -64,5 +64,5 @@ class _Listing:
         """Goes on."""
 
     def keras(self) -> Any:
-        """No folder needs TensorFlow."""
+        """Is never called: no folder needs TensorFlow."""
         raise NotImplementedError

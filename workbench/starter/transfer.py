@@ -19,11 +19,12 @@ SMALLEST_SIDE = 48
 """Shorter side, in pixels, of the images that are worth enlarging for a pretrained network."""
 
 _MOST_MULTIPLY_ADDS = 1.6e12
-"""Of the frozen layers, for all images together: about 20 s on two cores that compute in bfloat16.
-It does not depend on this computer, so that a folder gives the same project everywhere."""
+"""Multiply-adds of the frozen layers for all images together: about 20 s on two cores that compute
+in bfloat16. The limit does not depend on this computer, so that a folder gives the same project
+everywhere."""
 
 _MOST_BYTES = 2e9
-"""Of the pixels of all images together, which are kept as they are fitted to the input."""
+"""Bytes of all images together, which are kept as they are fitted to the input."""
 
 _SIDE_STEP = 32
 _LARGEST_TO_USUAL = 10 / 7

@@ -205,7 +205,7 @@ def _text_of(choice: Choice) -> str:
 
 
 def _limits(params: Params) -> TargetLimits:
-    """Those of the target there, as far as they are known here."""
+    """Limits of the target on the other computer, as far as they are known here."""
     from workbench.targets import all_targets  # noqa: PLC0415 - as above
 
     try:

@@ -155,7 +155,7 @@ _MODULES = {
     "identify_images": "browse",
     "show_picture": "browse",
 }
-"""Where the handler of a request is, other than in a module of its name."""
+"""Request -> module of its handler, where that has another name."""
 
 
 def _fault(error: Exception, request: AnyRequest) -> RunError:

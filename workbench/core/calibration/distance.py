@@ -27,10 +27,10 @@ LEAST_REFERENCES = 50
 
 MOST_REFERENCES = 2000
 MOST_BYTES = 4 * 2**20
-"""Of the references, two bytes for each number."""
+"""Size limit of the references, two bytes for each number."""
 
 KEPT_SHARE = 0.95
-"""Of the validation images: the farthest others are beyond the limit."""
+"""Share of ordinary images within the limit: the farthest others are beyond it."""
 
 ENOUGH_FOR_LIMIT = 100
 """Validation images: with fewer, the distance that KEPT_SHARE of them are within says too little of
@@ -83,8 +83,8 @@ class Limit:
 
     Attributes:
         value: The distance, 0..2.
-        within: Of the images that it was found by, those that are within.
-        count: These images.
+        within: How many of the images that it was found by are within it.
+        count: How many images it was found by.
         with_training: Training images are among them, each left out in turn.
     """
 

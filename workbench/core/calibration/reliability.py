@@ -67,8 +67,8 @@ def reliability(confidence: Floats, is_right: Flags) -> Reliability:
 
 
 def kept_counts(confidence: Floats, is_right: Flags) -> tuple[list[int], list[int]]:
-    """For each of NUM_THRESHOLDS: how many images have at least that confidence, and how many of
-    them are classified correctly.
+    """For each of NUM_THRESHOLDS thresholds: how many images have at least that confidence, and how
+    many of them are classified correctly.
     """
     thresholds = np.arange(NUM_THRESHOLDS) / (NUM_THRESHOLDS - 1)
     values = confidence.astype(np.float64)

@@ -18,9 +18,9 @@ def unknown_reason(
     """Why an answer is "unknown"; "" where it is not.
 
     Args:
-        probability: Of the most probable class, calibrated where the model is.
+        probability: Probability of the most probable class, calibrated where the model is.
         least: Least probability of an answer; None for any.
-        distance: Of the image from the training images; None where it is not computed.
+        distance: Distance of the image from the training images; None where it is not computed.
         limit: Highest distance; None for any.
     """
     if distance is not None and limit is not None and not distance <= limit:

@@ -1,4 +1,4 @@
-"""Where a layer that lacks an input can be connected: fixes, best first."""
+"""Fixes that connect a layer that lacks an input, best first."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class Connecting:
         return self._ranked(key for key in self._free() if self.suits(key))
 
     def _ranked(self, keys: Iterable[str]) -> list[str]:
-        """The same shape as the inputs that are there before others; open ends, then what is
-        nearest upstream.
+        """Sorts layers: the same shape as the inputs that are there before others; open ends, then
+        what is nearest upstream.
         """
         graph, target = self._graph, self._target
         given = {self._shapes[key] for key in graph.sources(target) if key in self._shapes}

@@ -57,7 +57,7 @@ class DatasetFacts:
 
         Args:
             spec: The data set.
-            edits: Of its classes, as in `DataEdits.classes`.
+            edits: Edits of its classes, as in `DataEdits.classes`.
         """
         if spec is None or not (spec.shape or spec.class_names):
             return None

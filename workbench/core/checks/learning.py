@@ -24,7 +24,8 @@ FindPretrained = Callable[[str], PretrainedLayer | None]
 """What a node's `pretrained` names; None where there is no such layer."""
 
 _TUNED_PART = 1 / 3
-"""Of a group, from its end: the layers that are closest to the task at hand."""
+"""Share of a group's layers that are fine-tuned, the last ones: they are closest to the task at
+hand."""
 
 PIXELS: ValueRange = (0.0, 255.0)
 """Lowest and highest value of an image."""
@@ -204,8 +205,8 @@ def _restore(node: Node, weights: PretrainedLayer) -> Iterator[Fix]:
 def check_ranges(
     graph: Graph, layers: Layers, found: Propagation, find: FindPretrained
 ) -> Iterator[Problem]:
-    """Where the values that reach the first pretrained weights of a network have another range than
-    in its training. Nothing is said where layers that learn come before.
+    """Problems where the values that reach the first pretrained weights of a network have another
+    range than in its training; none where layers that learn come before.
     """
     for node in graph.nodes.values():
         weights = find(node.pretrained) if node.pretrained else None

@@ -14,7 +14,7 @@ USUAL_WIDTH = 128
 """Rows and columns of the matrix unit up to v5p; v6e has 256."""
 
 FULL_ENOUGH = 0.95
-"""No hint is given from this use of the unit on."""
+"""Share of the matrix unit from whose use on no hint is given."""
 
 
 @dataclass(frozen=True)

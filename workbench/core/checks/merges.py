@@ -49,7 +49,7 @@ class Merge:
     projecting: Sequence[LayerSpec]
 
     def fixes(self) -> Iterator[Fix]:
-        """Other settings of the layers of a branch, then a layer inserted into one."""
+        """Yields other settings of the layers of a branch, then a layer inserted into one."""
         branches = sorted(range(len(self._inputs)), key=lambda port: -len(self._branch(port)))
         for port in branches:
             yield from self._same_everywhere(port)
@@ -203,7 +203,7 @@ def matching_kinds(keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def one_after_another(key: str, steps: Sequence[Fix]) -> Fix:
-    """Some fixes as one."""
+    """A fix that applies several in order, with their titles as one."""
     first, *more = (step.title for step in steps)
     title = list_text([first, *(words[0].lower() + words[1:] for words in more)])
     return Fix(key, title, lambda graph: reduce(lambda done, step: step.apply(done), steps, graph))

@@ -18,7 +18,7 @@ SEVERITY_WORDS: Mapping[Severity, str] = {
     **{severity: severity for severity in SEVERITIES},
     "unfinished": "not finished",
 }
-"""As people read them."""
+"""Severity -> word that people read."""
 
 
 ANOTHER_SOURCE = "*"
@@ -38,7 +38,8 @@ class Fix:
             where another data set is chosen; "" for all other fixes.
         backbone: Key of the pretrained network whose weights are downloaded, once that was
             confirmed; "" for all other fixes.
-        order: Of those that help, also where a later one leaves less to do: -1 first, 1 last.
+        order: Place among the fixes that help, also where a later one leaves less to do: -1 first,
+            1 last.
         command: The command that does what is asked for, where `is_asked`.
     """
 

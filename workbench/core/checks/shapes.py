@@ -1,4 +1,4 @@
-"""From the graph to the shape at every node, or the reason in words why there is none."""
+"""Shape inference: the shape at every node of a graph, or the reason in words why there is none."""
 
 from __future__ import annotations
 

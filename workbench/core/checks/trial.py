@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 MOST_OFFERED = 4
 
 Left = tuple[int, int]
-"""What a fix leaves: problems that stop training, and problems in all."""
+"""(problems that stop training, all problems) that are left after a fix."""
 
 
 class Trial:
@@ -57,8 +57,8 @@ class Trial:
         yield tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, fix.order, found[fix])))
 
     def _left_after(self, problem: Problem, fix: Fix) -> Left | None:
-        """What a fix leaves; None for one that fails, changes nothing, makes more problems than
-        there were, or as many with this one still among them.
+        """Problems left after a fix: (those that stop training, all). None for a fix that fails,
+        changes nothing, makes more problems than there were, or as many with this one among them.
         """
         try:
             graph, recipe = fix.apply(self._graph), self._recipe.with_values(**fix.recipe)

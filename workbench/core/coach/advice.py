@@ -51,14 +51,14 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a rule sees, in two sentences.
+    """Diagnosis of a training by one rule: observation, recommendation and evidence.
 
     Attributes:
-        sees: What is there, a sentence.
-        do: What to do about it, a sentence.
-        evidence: What shows it.
-        change: What to try; None where it is no value of the project.
-        verdict: The same in a line without a full stop, where it is a verdict on the run.
+        sees: The observation, a sentence.
+        do: The recommendation, a sentence.
+        evidence: Figures that show it.
+        change: Change of the project to try; None where it is no value of the project.
+        verdict: The observation in a line without a full stop, where it is a verdict on the run.
     """
 
     sees: str
@@ -70,7 +70,7 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice(Seen):
-    """What a rule sees, with the rule's key and its heading."""
+    """A diagnosis with the rule's key and its heading."""
 
     rule: str
     title: str

@@ -115,7 +115,7 @@ class Finding:
         score: For a ranking: higher is more certain; 0 where there is none. Of a label, the
             estimated probability that it is wrong.
         group: Heading of those of the rule that are likely to be settled together; "" for none.
-        evidence: Of a label: why it is doubted.
+        evidence: Why a label is doubted; None for other findings.
     """
 
     key: str
@@ -270,7 +270,7 @@ class Tally:
 
     @property
     def open(self) -> int:
-        """Those that nothing was done about."""
+        """Number of findings that were neither fixed nor kept."""
         return self.total - self.fixed - self.kept
 
     @property

@@ -1,4 +1,4 @@
-"""Which images of a data set can have their labels judged, and the judgment on these."""
+"""Selection of the images whose labels can be judged, and the judgment on these."""
 
 from __future__ import annotations
 

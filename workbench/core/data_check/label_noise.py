@@ -19,8 +19,9 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
 PRIOR_IMAGES = 50.0
-"""Of each class. Chosen on photos of flowers and on CIFAR-10: with 10, some labels of clean data
-look wrong; with 1,000, those of one class that are all labeled as one other are not found."""
+"""Weight of the mean rates in those of each class, as a number of images. Chosen on photos of
+flowers and on CIFAR-10: with 10, some labels of clean data look wrong; with 1,000, those of one
+class that are all labeled as one other are not found."""
 
 MOST_CLASSES = 300
 """With rates of their own for each pair of classes; with more there is one rate for all pairs."""
@@ -40,7 +41,7 @@ class LabelNoise:
     Attributes:
         rates: (classes, classes) probability that an image of the row's class is labeled as the
             column's; of equal classes 0. One column where all pairs have one rate: (classes, 1).
-        share: Of all labels, how many are wrong by expectation.
+        share: Expected share of wrong labels among all, 0..1.
         fit: Log-likelihood of the labels, summed.
     """
 
@@ -54,7 +55,7 @@ class LabelNoise:
 
 
 def no_noise(probabilities: Doubles, labels: Numbers) -> LabelNoise:
-    """As if every label were right."""
+    """Rates of 0 and their log-likelihood: the model in which every label is right."""
     given = probabilities[np.arange(len(labels)), labels]
     fit = float(np.log(np.maximum(given, _TINY)).sum())
     return LabelNoise(np.zeros((probabilities.shape[1], 1)), 0.0, fit)

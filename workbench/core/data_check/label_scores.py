@@ -42,7 +42,8 @@ _FOLDS = 5
 _SEED = 11
 
 _HEAD_WEIGHT = 2.0
-"""Of the head's logits beside the log of the neighbors' shares: chosen on the photos above."""
+"""Factor of the head's logits, which are added to the logarithms of the neighbors' shares: chosen
+on the photos above."""
 
 _PRIOR = 0.5
 """Neighbors that each class has beside those that were found, so that no share is 0."""
@@ -57,7 +58,7 @@ _MOST_FITTED = 2**19
 """Numbers of the rows by which temperature and rates are fitted: some seconds."""
 
 _TEMPERATURES = np.geomspace(0.25, 20.0, 14)
-"""Of logits that have the weights above."""
+"""Candidate temperatures of these sums of logits."""
 
 _LEAST_GAIN = 1.0
 """Log-likelihood that wrong labels must explain: what a parameter costs (Akaike, 1974)."""
@@ -230,7 +231,7 @@ class _Logits:
         ]
 
     def blocks(self, rows: Numbers) -> Iterator[tuple[Numbers, Floats]]:
-        """Some of the rows, and the values (n, classes) of these."""
+        """Yields blocks of the rows, each with its logits, float32 (n, classes)."""
         step = max(_BLOCK_NUMBERS // self.num_classes, 1)
         for start in range(0, len(rows), step):
             block = rows[start : start + step]

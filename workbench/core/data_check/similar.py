@@ -92,7 +92,7 @@ class Looks:
 
     @classmethod
     def of(cls, small: Pixels) -> Looks:
-        """Of small images, (n, SIDE, SIDE, 3)."""
+        """Computes hashes, luminance and color of thumbnails, uint8 (n, SIDE, SIDE, 3)."""
         colors = small.astype(np.float32)
         luminance = colors @ _LUMINANCE
         spectrum = _COSINES @ luminance @ _COSINES.T
@@ -114,7 +114,7 @@ class Looks:
 
     @classmethod
     def joined(cls, several: Sequence[Looks]) -> Looks:
-        """Those of several parts, one after another."""
+        """Concatenates several."""
         return cls(
             np.concatenate([each.hashes for each in several]),
             np.concatenate([each.luminance for each in several]),
@@ -128,7 +128,7 @@ class Looks:
         self.color[rows] = looks.color
 
     def pick(self, rows: Numbers) -> Looks:
-        """Some rows."""
+        """The entries of these rows, in this order."""
         return Looks(self.hashes[rows], self.luminance[rows], self.color[rows])
 
 
@@ -161,7 +161,7 @@ def groups(
 
     Args:
         contents: (n,) id of each image: equal ids, equal images.
-        looks: Of each image.
+        looks: Hash, luminance and color of each image.
         readable: Rows that are compared.
         short_sides: (n,) in pixels.
 
@@ -287,7 +287,7 @@ _ones: Callable[[Hashes], Pixels] = getattr(np, "bitwise_count", _ones_by_table)
 
 
 def _is_alike(looks: Looks, pairs: Numbers, sides: Numbers, *, is_mirrored: bool) -> Mask:
-    """Which pairs look alike in their small images."""
+    """Mask of the pairs whose thumbnails look alike, bool (n,)."""
     found = [
         _compare(looks.pick(block[:, 0]), looks.pick(block[:, 1]), is_mirrored=is_mirrored)
         for block in np.array_split(pairs, range(_BLOCK >> 8, len(pairs), _BLOCK >> 8))

@@ -123,5 +123,5 @@ class Survey:
         return self.source_names[int(np.bincount(of_class).argmax())]
 
     def found(self, rows: Iterable[int]) -> list[FoundImage]:
-        """Some rows as findings name them."""
+        """The images of these rows, as findings name them."""
         return [self.image(int(row)) for row in rows]

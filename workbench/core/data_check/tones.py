@@ -37,7 +37,7 @@ class Tones:
 
     @classmethod
     def joined(cls, several: Sequence[Tones]) -> Tones:
-        """Those of several parts, one after another."""
+        """Concatenates several."""
         columns = zip(*(each.columns for each in several), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 

@@ -1,4 +1,4 @@
-"""In which order a network from elsewhere has its classes, judged by images with known classes."""
+"""The order of the classes of a network from elsewhere, judged by images with known classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _WORSE = 0.05
 """A single order is doubted where as few hits as its are rarer than this by chance."""
 
 _STRICT = 0.001
-"""The same for an order that was fitted to the images: of many orders, one is good by chance."""
+"""Level of chance for an order that was fitted to the images: of many orders, one is good by
+chance."""
 
 _MOST_CLASSES = 300
 """Fitting takes the cube of this many steps."""

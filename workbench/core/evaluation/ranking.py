@@ -223,7 +223,7 @@ class Drawn:
 
 
 GRID = np.linspace(0, 1, 201)
-"""Where curves of several classes are averaged."""
+"""Points of the x axis at which curves of several classes are averaged."""
 
 _MOST_POINTS = 500
 

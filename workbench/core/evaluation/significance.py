@@ -19,7 +19,7 @@ FEW_DISCORDANT = 25
 
 _RESAMPLES = 10_000
 _SEED = 20_240_501
-"""Of the bootstrap: the same runs give the same interval each time."""
+"""Seed of the bootstrap: the same runs give the same interval each time."""
 
 SIGNIFICANT = 0.05
 
@@ -32,7 +32,7 @@ class PairedTest:
         count: The images.
         gained: Those that the second model alone has right.
         lost: Those that the first one alone has right.
-        p_value: Of McNemar's test, two-sided.
+        p_value: P value of McNemar's test, two-sided.
         is_exact: It is the exact binomial test.
         low, high: The 95% interval of the second accuracy less the first one, by a paired
             bootstrap.
@@ -96,7 +96,7 @@ class UnpairedTest:
 
     Attributes:
         difference: The second accuracy less the first one, -1..1.
-        p_value: Of the z-test of two proportions with a pooled variance, two-sided.
+        p_value: P value of the z-test of two proportions with a pooled variance, two-sided.
         low, high: The 95% interval of the difference by Newcombe (1998), from Wilson's.
     """
 
@@ -107,7 +107,7 @@ class UnpairedTest:
 
     @property
     def is_significant(self) -> bool:
-        """As of PairedTest."""
+        """Whether the difference is significant at SIGNIFICANT."""
         return self.p_value < SIGNIFICANT
 
 

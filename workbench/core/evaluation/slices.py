@@ -27,7 +27,7 @@ Values = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Slice:
-    """Some of the images.
+    """A subset of the evaluated images with something in common.
 
     Attributes:
         name: What they have in common.

@@ -1,4 +1,4 @@
-"""From which probability on an image is taken for a class: chosen on some images, tried on others.
+"""Decision thresholds of single classes: chosen on some images, tried on others.
 
 A threshold is chosen on validation images. What it gives there is too good, as it was chosen on
 them: what counts is what it gives on images kept apart.
@@ -72,7 +72,7 @@ class Point:
         return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missed)
 
     def cost(self, wish: Wish) -> float:
-        """Of all errors."""
+        """Cost of all false alarms and misses, at the wish's cost of each."""
         return wish.false_alarm * self.wrong + wish.miss * self.missed
 
 

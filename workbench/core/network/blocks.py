@@ -17,7 +17,7 @@ GROUP_HEIGHT = 70.0
 """Height of the card of a folded group."""
 
 FRAME_TOP = 46.0
-"""From the upper side of a frame, which its title is on, to its first layer."""
+"""Distance from the upper side of a frame, which its title is on, to its first layer."""
 
 TITLE_HEIGHT = 30.0
 FRAME_SIDE = 18.0
@@ -43,7 +43,7 @@ class Area:
     bottom: float
 
     def moved(self, dx: float, dy: float) -> Area:
-        """The same further right and further down."""
+        """The area moved right and down."""
         return Area(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
     def below(self, other: Area) -> float | None:
@@ -74,9 +74,9 @@ class Blocks:
 
     Attributes:
         folding: Which groups count as one card.
-        places: Of the cards, and of the layers that are not behind one.
-        sizes: The same; that of an open group reaches from its first layer's left side to the
-            right of its frame.
+        places: Upper left corner of each card, and of each layer that is not behind one.
+        sizes: Width and height of the same; an open group reaches from its first layer's left
+            side to the right of its frame.
     """
 
     folding: Folding
@@ -87,12 +87,13 @@ class Blocks:
     def of(
         cls, folding: Folding, places: Places, sizes: Sizes, opened: Collection[str] = ()
     ) -> Blocks:
-        """Of layers that have these places and sizes.
+        """The blocks of layers that have these places and sizes.
 
         Args:
             folding: Which groups count as one.
-            places: Of layers; those of a group that has any without a place are left out.
-            sizes: Of layers.
+            places: Upper left corners of layers; a group that has a layer without a place is left
+                out.
+            sizes: Widths and heights of layers.
             opened: Names of the groups that are a frame, not a card.
         """
         hidden = folding.card_of
@@ -146,7 +147,7 @@ def refolded(
 
 
 def _made_way(blocks: Blocks, ids: set[str], old: Area, new: Area) -> dict[str, Position]:
-    """Where the other cards are after an area has become another one with the same top: those
+    """Positions of the other cards after an area has become another one with the same top: those
     below follow its lower side, as far as what is above them lets them, those beside its sides.
     """
     areas = {

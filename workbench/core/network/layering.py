@@ -81,7 +81,7 @@ class Layering:
         self.up[below].append(above)
 
     def _fill_layers(self) -> None:
-        """First order, breadth first from the trunk: skips start on its right, the
+        """Sets the first order, breadth first from the trunk: skips start on its right, the
         branches of one node by turns on its right and its left.
         """
         side = dict.fromkeys(self.trunk, 0)

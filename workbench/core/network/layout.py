@@ -1,4 +1,4 @@
-"""Where nodes are after "Arrange": layers from top to bottom, without overlaps.
+"""Layout of the graph by "Arrange": layers from top to bottom, without overlaps.
 
 The longest path is one straight column, skips run in lanes beside it. The steps are those
 of layered graph drawing: rank by longest path, a dummy for each layer that an edge passes,
@@ -35,7 +35,7 @@ _LONGEST_COLUMN = 2_000.0
 _ASPECT = 1.25
 """Width by height of the canvas, about."""
 _SHORTEST = 0.4
-"""Of a wanted height: less is no column."""
+"""Least height of a column, as a share of the wanted one."""
 _FULL_ENOUGH = 1.35
 """What is left of a network becomes no column of its own below so much of a column."""
 _STRAIGHTENING_PASSES = 12
@@ -160,9 +160,9 @@ def _columns(
     Args:
         layering: The network.
         graph: The same.
-        lefts: Of its items.
-        widths: Of its items.
-        tops: Of its layers, and the end of the last.
+        lefts: Left side of each item, scene pixels.
+        widths: Width of each item, scene pixels.
+        tops: Top of each layer, and the end of the last, scene pixels.
     """
     moves = [(0.0, 0.0)] * len(layering.layers)
     spread = [(min(lefts[i] for i in layer), max(lefts[i] + widths[i] for i in layer))

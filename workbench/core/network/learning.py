@@ -1,4 +1,4 @@
-"""When layers learn: edits of a graph, and which part of it is frozen."""
+"""Phases in which layers learn: edits of a graph, and which part of it is frozen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.core.network.roles import Layers
 
 
 def with_training(graph: Graph, node_ids: Iterable[str], training: Training) -> Graph:
-    """Some layers learn then."""
+    """The graph in which these layers learn in these phases."""
     return graph.with_nodes(replace(graph.nodes[key], training=training) for key in node_ids)
 
 
@@ -37,14 +37,16 @@ def keeps_statistics(graph: Graph, node_id: str, layers: Layers) -> bool:
 
 
 def with_weights(graph: Graph, pretrained: Mapping[str, str]) -> Graph:
-    """Some layers, by id, start with other pretrained weights, or "" for random ones."""
+    """The graph in which layers start with other weights: id -> pretrained layer, "" for random
+    weights.
+    """
     return graph.with_nodes(
         replace(graph.nodes[key], pretrained=name) for key, name in pretrained.items()
     )
 
 
 def with_random_weights(graph: Graph, node_ids: Iterable[str]) -> Graph:
-    """Some layers start with random weights instead of pretrained ones."""
+    """The graph in which these layers start with random weights instead of pretrained ones."""
     return with_weights(graph, dict.fromkeys(node_ids, ""))
 
 

@@ -27,7 +27,7 @@ def has_role(node: Node, layers: Layers, role: Role) -> bool:
 
 
 def input_nodes(graph: Graph, layers: Layers) -> list[Node]:
-    """Where images come in: one node, unless the network is not finished."""
+    """The Input nodes: one, unless the network is not finished."""
     return [node for node in graph.nodes.values() if has_role(node, layers, Role.INPUT)]
 
 

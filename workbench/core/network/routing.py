@@ -144,7 +144,7 @@ class Router:
 
 
 def end_points(edges: Sequence[Edge], boxes: Mapping[str, Box]) -> dict[Edge, Point]:
-    """Where each edge meets the upper side of its target.
+    """Point at which each edge meets the upper side of its target.
 
     An edge from straight above ends in the middle; those from the left and the right end
     beside it in their order, so that lines do not cross at the card.

@@ -42,7 +42,7 @@ class DataVersion:
 
 
 Versions = tuple[DataVersion, ...]
-"""Of a project, the oldest first."""
+"""All data versions of a project, the oldest first."""
 
 
 def with_version(versions: Versions, name: str, edits: DataEdits) -> Versions:

@@ -1,4 +1,4 @@
-"""Where files of a data set are, seen from the folder of the project: written beside their absolute
+"""Paths of a data set's files relative to the folder of the project: written beside their absolute
 paths, so that a project folder opens that was moved or copied together with its images.
 
 In a file, `places` of `dataset` has the relative path for each absolute one. It is looked at only
@@ -59,8 +59,8 @@ def with_found(project: Project, folder: Path) -> Project:
 
 
 def moved_places(project: Project) -> Mapping[str, str]:
-    """Of a project that was just read: each path of its file where nothing is any more, and the
-    path beside the project that is used instead.
+    """Paths of the project file where nothing is any more -> the path beside the project that is
+    used instead. `project` was just read.
     """
     return {old: new for old, new in _kept(project).items() if os.path.isabs(new)}  # noqa: PTH117 - text
 

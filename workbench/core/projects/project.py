@@ -28,7 +28,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class View:
-    """Where things are on the canvas; has no meaning for training.
+    """Layout and zoom of the canvas; has no meaning for training.
 
     Attributes:
         positions: Top-left corner of each node in scene pixels, by node id.

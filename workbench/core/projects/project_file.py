@@ -73,7 +73,7 @@ def read_project(path: str | Path) -> Project:
 
 
 def read_stamped(path: str | Path) -> tuple[Project, FileStamp]:
-    """As `read_project`, with the stamp of just the bytes that were read."""
+    """Reads a project as `read_project` does, with the stamp of just the bytes that were read."""
     path = Path(path)
     data = _read_bytes(path)
     _refuse_model(data, path)
@@ -291,7 +291,7 @@ def _refuse(reader: ProjectReader, where: str) -> None:
 
 
 def _learning_to_plain(node: Node) -> dict[str, str]:
-    """Where a node belongs and how it learns; nothing for a layer on its own that learns."""
+    """Fields of a node's group, pretrained weights and training that differ from the defaults."""
     values = {"group": node.group, "pretrained": node.pretrained, "training": node.training}
     plain = Node(node.id, node.kind, node.name)
     return {key: value for key, value in values.items() if value != getattr(plain, key)}

@@ -24,7 +24,7 @@ Report = Callable[[str, Any, str], None]
 
 @dataclass(frozen=True)
 class RobustnessTest:
-    """Some alterations together.
+    """Alterations of test images that are measured together.
 
     Attributes:
         name: Words of the user; each test of a project has its own.

@@ -14,7 +14,7 @@ class BundledWeights:
     """Weights that come with the application, in `backbones/KEY.weights` of its resources.
 
     Attributes:
-        sha256: Of the file.
+        sha256: SHA-256 of the file, hexadecimal.
     """
 
     sha256: str

@@ -34,8 +34,8 @@ class FilePart:
     """Images still in files.
 
     Attributes:
-        paths: Of the files.
-        labels: int64, as many.
+        paths: Path of each file.
+        labels: Class number of each, int64 (n,).
         value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" where each is
             decoded by its own numbers.
     """
@@ -247,8 +247,8 @@ class DatasetSpec:
         return tuple(file for file in self.downloads if not file.is_kept())
 
     def availability(self, params: Params) -> str:
-        """Where its images come from, in words: "images included", "downloads 170 MB",
-        "downloaded", "needs your images", "your images". Looks at the disk.
+        """Source of its images, in words: "images included", "downloads 170 MB", "downloaded",
+        "needs your images", "your images". Looks at the disk.
         """
         if self.unset(params):
             return "needs your images"

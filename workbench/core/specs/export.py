@@ -19,7 +19,7 @@ class ExportRuntime:
     """A program that computes with a format, which is not Workbench's to import.
 
     Attributes:
-        name: Of what computes: a module of Python, a program.
+        name: Name of what computes: a module of Python, a program.
         package: What brings it, as people install it.
         missing: () -> what of it is not installed, e.g. "no module onnxruntime"; "" for nothing.
         install: () -> the line that installs it for Workbench.
@@ -32,7 +32,7 @@ class ExportRuntime:
         setup: The line that installs what this script needs.
         start: What it is started with, e.g. "python".
         about: (ExportContext, path of the model) -> what else the README says, in Markdown.
-        license: Of what a ready folder holds of the runtime.
+        license: License of what a ready folder holds of the runtime.
     """
 
     name: str
@@ -71,9 +71,9 @@ class ExportReader:
     """How a format is read by its own runtime, and how near its answers must be to the model's.
 
     Attributes:
-        section: Of the runtime's `texts`, what its scripts have as $reading; in Python the imports
-            of the runtime, `open_model(path)` and `outputs(model, images)`, the arrays by name for
-            images uint8 (n, height, width, channels). "" for none.
+        section: Section of the runtime's `texts` that its scripts have as $reading; in Python the
+            imports of the runtime, `open_model(path)` and `outputs(model, images)`, the arrays by
+            name for images uint8 (n, height, width, channels). "" for none.
         values: (ExportContext, path of the model) -> what else the $names of the section are.
         needs_tensorflow: The runtime is TensorFlow, or is made of it.
         is_exact: Its numbers are float32, as the model's are; else most classes have to be the
@@ -107,7 +107,7 @@ class ExportSpec:
         group: What it is listed under.
         order: Its place there, 0 for the most common format.
         suffix: Ending of the file it writes, e.g. ".keras"; "" for a folder.
-        name: Of the model in a ready folder, without the ending.
+        name: Name of the model in a ready folder, without the ending.
         write: (ExportContext-like object handed by the worker, path) -> None; see
             worker/requests/exporting/context.py for what it is handed. It writes to a place that
             is removed where the answers differ. It may raise UnsupportedError.

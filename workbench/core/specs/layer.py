@@ -49,15 +49,16 @@ LEAKY_RELU = "leaky_relu"
 """Keras's name of the same, but for a small slope where that is flat."""
 
 Place = Literal["model", "pipeline", "either"]
-"""Where a layer runs: in the model; in the input pipeline on the host (augmentation); or
-in the pipeline when it is in the unbroken chain behind Input, else in the model."""
+"""Part of the program that runs a layer: in the model; in the input pipeline on the host
+(augmentation); or in the pipeline when it is in the unbroken chain behind Input, else in the model.
+"""
 
 
 class Role(Enum):
     """What the checks, their fixes and the exported programs look for in a network."""
 
     INPUT = auto()
-    """Where the images come in; a network has one."""
+    """The layer that takes the images; a network has one."""
     FLATTEN = auto()
     """Offered before a layer that needs a flat input."""
     DENSE = auto()
@@ -80,7 +81,8 @@ class TrainingClass(Enum):
     LINKED_CONVOLUTION = auto()
     """The same; and it works together with normalization, ReLU and max pooling around it."""
     DENSE = auto()
-    """As EXACT_BIAS; in float32 the gradient of bfloat16 inputs is computed in bfloat16."""
+    """A Dense layer with the bias of EXACT_BIAS; in float32 the gradient of bfloat16 inputs is
+    computed in bfloat16."""
     LINKED_POOLING = auto()
     LINKED_RELU = auto()
 

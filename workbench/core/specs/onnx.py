@@ -18,7 +18,7 @@ class OnnxValue:
 
     Attributes:
         name: Its name there.
-        shape: Of one image's part, as in Keras: channels last.
+        shape: Shape for one image, without the batch axis, as in Keras: channels last.
         is_channels_first: Whether the tensor is (n, channels, height, width), as ONNX's windows
             need it; else its axes are those of `shape`.
     """

@@ -42,7 +42,7 @@ class Curve:
     high: Any = None
 
     def then(self, scale: Any, offset: Any) -> Curve:
-        """This curve, and then another multiply-add; `scale` is not negative."""
+        """Composition of this curve with another multiply-add; `scale` is not negative."""
         return Curve(
             self.scale * scale,
             self.offset * scale + offset,
@@ -51,7 +51,7 @@ class Curve:
         )
 
     def clipped(self, tf: Any, low: float, high: float) -> Curve:
-        """This curve, and then kept within low..high."""
+        """Composition of this curve with a clip to [low, high]."""
 
         def within(bound: Any, otherwise: float) -> Any:
             return otherwise if bound is None else tf.clip_by_value(bound, low, high)

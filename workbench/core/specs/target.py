@@ -64,7 +64,7 @@ class TargetSpec:
         is_remote: Trained there by a host that is reached over a line.
         probe: What is wrong with it, without TensorFlow and within seconds; None for nothing.
         is_offered: Whether menus show it without being asked.
-        rank: Of the targets that `auto` chooses from, lower first; 0 is never chosen.
+        rank: Order in which `auto` chooses, lower first; 0 is never chosen.
         presets: The parameters that menus show it with; what is missing has its default.
         label: A choice of it in a few words ("8 simulated devices"), which holds for another
             computer that it is a target of; "" where the title does.

@@ -35,7 +35,9 @@ def open_foreign(path: str | Path, *, follows_links: bool = True) -> io.Buffered
 def open_descriptor(
     path: str | Path, *, follows_links: bool = True, takes_folders: bool = False
 ) -> int:
-    """As `open_foreign`; the descriptor, of a folder too where `takes_folders`."""
+    """Opens a file as `open_foreign` does, or a folder where `takes_folders`; returns the
+    descriptor.
+    """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         # Before it is opened: opening alone may move a tape, or wake a process behind a pipe.
@@ -53,7 +55,7 @@ def open_descriptor(
 
 
 def open_foreign_text(path: str | Path) -> io.TextIOWrapper:
-    """As `open_foreign`, in UTF-8, with line ends as they are: a table."""
+    """Opens a table as `open_foreign` does, in UTF-8, with line ends as they are."""
     return io.TextIOWrapper(open_foreign(path), encoding="utf-8", newline="")
 
 

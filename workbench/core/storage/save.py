@@ -27,7 +27,7 @@ from workbench.errors import SaveError, UnconfirmedSaveError
 
 
 class Sink(Protocol):
-    """Where a file's content is written to, from front to back."""
+    """Takes a file's content, from front to back."""
 
     def write(self, data: bytes, /) -> int:
         """Takes all of `data`; returns its length."""
@@ -125,7 +125,7 @@ def save_stream(
     guard: Guard = _UNGUARDED,
     is_private: bool = False,
 ) -> None:
-    """As `save_bytes`, for what is better not held in memory as a whole.
+    """Replaces a file as `save_bytes` does, with content that is not held in memory as a whole.
 
     Args:
         path: File to replace.
@@ -338,7 +338,7 @@ class _Sink:
         return size
 
     def flush(self) -> None:
-        """Nothing is held back here."""
+        """No-op: nothing is buffered here."""
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which batch size to train with, by speeds that were measured while a computer has other work.
+"""Choice of the batch size by speeds that were measured while a computer has other work.
 
 Other programs make a measurement too low, batches that were made in advance too high. Two rules
 find it: a larger batch is no slower, and its step takes no less time than that of a smaller one.
@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 
 NEARLY = 0.93
-"""Of the best speed is as good: a smaller batch learns more in an epoch."""
+"""Share of the best speed that is as good: a smaller batch learns more in an epoch."""
 
 _SUSPECT = 0.15
 """Measurements differ by a few percent on an idle computer; what breaks a rule by more is measured

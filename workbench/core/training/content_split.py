@@ -55,8 +55,8 @@ class SplitRule:
     """How to divide.
 
     Attributes:
-        test_share: Of the images of each class; 0 for no test part.
-        validation_share: Of the images that are left; 0 for no validation part.
+        test_share: Share of the images of each class that test, 0..1; 0 for no test part.
+        validation_share: Share of the images that are left, 0..1; 0 for no validation part.
         seed: The same seed gives the same parts.
         grouping: How groups are found, in any words; "" for no groups.
         fold, folds: Instead of the share, the fold that validates (from 1) of so many; 0 folds

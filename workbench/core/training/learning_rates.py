@@ -38,7 +38,7 @@ def learning_rates(
 
 
 def end_rate(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> float:
-    """Where the schedule has come to when the last step is over.
+    """Learning rate of the schedule when the last step is over.
 
     Curves go on falling during that step; a drop that would come behind it is none.
     """

@@ -9,7 +9,7 @@ from workbench.core.training.recipe import TrainingRecipe
 
 @dataclass(frozen=True)
 class Phase:
-    """Some epochs that follow each other, with the same layers learning.
+    """Consecutive epochs with one set of trainable layers: of the head, or of fine-tuning.
 
     Attributes:
         recipe: By which it is trained; its learning rate is that of this phase.

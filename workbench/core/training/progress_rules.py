@@ -85,7 +85,9 @@ def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
 
 
 def _loss(epoch: EpochValues) -> float | None:
-    """Less is better: the loss with its sign turned."""
+    """The loss of an epoch with its sign turned, as less is better; that of validation where
+    measured.
+    """
     loss = epoch.loss if epoch.val_accuracy is None else epoch.val_loss
     return None if loss is None else -loss
 

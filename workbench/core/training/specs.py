@@ -96,7 +96,8 @@ PER_WEIGHT = HighRate(
     reason="A step changes each weight by about the learning rate, however small its gradient, and "
     "most weights are well below 1: they would be replaced rather than trained.",
 )
-"""Of optimizers that divide by the size of the gradients. Their authors use 0.0001 to 0.01."""
+"""The rate that is too high for optimizers that divide by the size of the gradients. Their authors
+use 0.0001 to 0.01."""
 
 
 @cache

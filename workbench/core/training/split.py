@@ -32,8 +32,8 @@ def divide_by_order(
 
     Args:
         labels: Class number of each image, (n,).
-        shares: Of the images of each class for testing, and of those that are left for
-            validation; 0 for none.
+        shares: (share of the images of each class for testing, share of those that are left for
+            validation), 0..1; 0 for none.
         seed: The same seed gives the same parts.
         fold: The fold that validates, from 1, where there are any.
         folds: So many folds instead of the share; 0 for the share.

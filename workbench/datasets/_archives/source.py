@@ -26,7 +26,7 @@ def archive_source(
     Args:
         kind: Its key.
         title: Its title, e.g. "ZIP archive".
-        patterns: Of the names of such files.
+        patterns: Glob patterns of the names of such files.
         endings: The same for people, behind the title in its summary; "" where the title says it.
     """
     return DatasetSpec(

@@ -290,7 +290,7 @@ class _Unpacking:
             self._raw[target] = raw
 
     def _free(self, target: Path, raw: str) -> Path:
-        """Where a file goes: apart from one whose name has other bytes that read the same."""
+        """Path for a file, other than that of a name whose different bytes read the same."""
         for number in count(2):
             if self._raw.get(target, raw) == raw:
                 break

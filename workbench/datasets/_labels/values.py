@@ -29,9 +29,9 @@ MAX_CLASSES = 10_000
 """More different labels than this are measurements, not classes."""
 
 _FEW = 10
-"""From so many images on, they do not have a class each."""
+"""Number of images from which on they do not have a class each."""
 _FEW_RUNNING = 5
-"""The same for numbers that count the images."""
+"""Number of images from which on labels that count them are no classes."""
 
 EXPECTED = "whole numbers (n,), one-hot rows (n, classes), or text (n,)"
 

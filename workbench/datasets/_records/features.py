@@ -1,4 +1,4 @@
-"""Which features of an example are the image and the label."""
+"""Choice of the features of an example that are the image and the label."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _VAGUE = frozenset({"quality", "grade", "level", "severity", "kind", "type", "st
 _MAX_TEXT = 200
 _MAX_LISTED = 12
 _FEW = 10
-"""From so many records on, they do not have a class each."""
+"""Number of records from which on they do not have a class each."""
 _FEW_RUNNING = 5
-"""The same for numbers that follow each other."""
+"""Number of records from which on consecutive numbers are no classes."""
 
 
 @dataclass(frozen=True)

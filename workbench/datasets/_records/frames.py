@@ -27,7 +27,7 @@ class Record:
 
     Attributes:
         number: Its place, from 0.
-        at: Of the file, 0 to 1, where it ends.
+        at: Share of the file that is read where the record ends, 0..1.
         data: Its bytes, whose checksum is right.
     """
 

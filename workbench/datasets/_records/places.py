@@ -1,4 +1,4 @@
-"""Where TFRecord files are: paths, patterns, folders, web addresses, Google Cloud Storage."""
+"""Places of TFRecord files: paths, patterns, folders, web addresses, Google Cloud Storage."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def address_hosts(text: str) -> tuple[str, ...]:
 
 
 def _scheme(text: str) -> str:
-    """Of an address, in lower case: "gs", "https"; "" for none that can be contacted. The one place
-    that knows addresses: what is contacted is asked for.
+    """Scheme of an address in lower case: "gs", "https"; "" for none that can be contacted. Only
+    here addresses are recognized: what is contacted is asked for.
     """
     try:
         parts = urllib.parse.urlsplit(text)

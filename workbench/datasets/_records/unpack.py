@@ -231,7 +231,9 @@ class _Unpacking:
         return found
 
     def _of_training(self, examples: Mapping[Path, list[Surveyed]]) -> list[Surveyed]:
-        """Those of the training part, by which features are found; all of them without one."""
+        """Examples of the training part, by which features are found; all examples without that
+        part.
+        """
         chosen = [
             e for path, some in examples.items() if self.parts.of[path] == "train" for e in some
         ]

@@ -17,7 +17,7 @@ _ONE = 1 << 23
 """An exponential of 0 in the table of softmax."""
 
 _GAP_BITS = 24
-"""Of a difference before it is squared; the kernel drops 10 of them."""
+"""Bits of a difference before it is squared; the kernel drops 10 of them."""
 
 
 def combine(network: Network, op: Operator) -> None:

@@ -1,4 +1,4 @@
-"""From a converted model to the text of a header."""
+"""Conversion of a LiteRT model to the text of a C header."""
 
 from __future__ import annotations
 

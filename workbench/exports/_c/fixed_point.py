@@ -10,7 +10,7 @@ from workbench.exports._c.flat import NoCodeError, Tensor
 LEAST, MOST = -128, 127
 _BITS = 31
 _MOST_SHIFT = 62
-"""Of a product of 64 bits."""
+"""Largest shift of a product of 64 bits."""
 
 NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)  # LiteRT's numbers of fused activations
 _LIMITS = {
@@ -52,7 +52,7 @@ def limits(options: Any, tensor: Tensor) -> tuple[float, float]:
 
 
 def output_range(options: Any, tensor: Tensor) -> tuple[int, int]:
-    """The same as numbers of 8 bits of the output."""
+    """Limits of a fused activation as int8 numbers of the output."""
     low, high = limits(options, tensor)
     least = LEAST if low == -math.inf else max(LEAST, tensor.zero + round(low / tensor.scale))
     most = MOST if high == math.inf else min(MOST, tensor.zero + round(high / tensor.scale))

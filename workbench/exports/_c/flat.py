@@ -36,8 +36,8 @@ class Tensor:
     """One tensor.
 
     Attributes:
-        name: Of the converter, a path with the name of the Keras layer in it.
-        dtype: Of its numbers; numpy's object for one that is not known here.
+        name: Name that the converter gave it, a path with the name of the Keras layer in it.
+        dtype: Type of its numbers; numpy's object for one that is not known here.
         scales: float64 (1,), or one for each channel; empty where it is not quantized.
         zero: The number that stands for 0.
         data: Its numbers where they are constant.

@@ -47,7 +47,7 @@ class _Constants:
         self.size = 0
 
     def name(self, value: Table | Options) -> str:
-        """Of a constant, which is written where it is new."""
+        """C identifier of a constant; emits its definition on first use."""
         if isinstance(value, Table):
             key: Any = (value.kind, value.values.tobytes())
             return self._names.get(key) or self._table(key, value)

@@ -1,4 +1,5 @@
-"""From LiteRT's operators to steps: which tensor is where, and functions of one number as tables.
+"""Lowering of LiteRT's operators to steps: which tensor is where, and functions of one number as
+tables.
 
 A tensor that each number of another one decides by itself is not computed until a kernel needs it;
 however many operators are between, they are one table.
@@ -29,7 +30,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Mapped:
-    """A tensor that is a function of one in memory: real values (256,), by byte of that."""
+    """A tensor that is a function of one in memory: a lookup table of real values (256,) over the
+    bytes of that buffer.
+    """
 
     source: Buffer
     values: Values
@@ -37,7 +40,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A constant: what its numbers stand for."""
+    """A constant, by the real values that its numbers stand for."""
 
     values: Values
 
@@ -46,7 +49,7 @@ class Network:
     """A network on its way to C.
 
     Attributes:
-        tensors: Of the converter.
+        tensors: The tensors of the converted model, by index.
         program: The steps so far.
     """
 
@@ -79,14 +82,14 @@ class Network:
         return buffer
 
     def alias(self, index: int, source: int) -> None:
-        """The tensor has the numbers of another one."""
+        """Gives a tensor the numbers of another one."""
         value = self._value(source)
         if isinstance(value, Fixed):
             value = Fixed(value.values.reshape(self.tensors[index].shape))
         self._values[index] = value
 
     def fix(self, index: int, values: Values) -> None:
-        """The tensor is constant."""
+        """Makes a tensor constant."""
         self._values[index] = Fixed(values)
 
     def constant(self, index: int) -> Values | None:

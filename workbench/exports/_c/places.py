@@ -17,7 +17,7 @@ def blank(shape: Sequence[int]) -> Values:
 
 
 def offset(view: Values, whole: Values) -> int:
-    """Where a view of an array begins in it."""
+    """Offset of a view in its array, in bytes."""
     start = view.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
     return int(start)
 

@@ -16,7 +16,7 @@ class Buffer:
 
     Attributes:
         size: Bytes.
-        name: Of a variable that is there already; "" for one in the arena.
+        name: Name of a C variable that is there already; "" for one in the arena.
     """
 
     size: int

@@ -14,7 +14,8 @@ from workbench.exports._c.program import Options, Patch, Table, int8, int32
 _SAME = 0
 
 _MOST_BYTES = 16_000_000
-"""Of a layer's weights. No microcontroller has so much, and compilers take 130 times as much."""
+"""Size limit of a layer's weights. No microcontroller has so much, and compilers take 130 times as
+much."""
 
 
 def conv2d(network: Network, op: Operator) -> None:

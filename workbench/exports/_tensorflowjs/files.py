@@ -22,7 +22,7 @@ from workbench.exports._tensorflowjs.operations import (
 
 MODEL_NAME = "model.json"
 SHARD_BYTES = 4 * 1024 * 1024
-"""Of a file of weights: what browsers keep in their cache."""
+"""Size limit of a file of weights: what browsers keep in their cache."""
 
 _TYPES: Mapping[str, tuple[str, str]] = {
     "f": ("float32", "DT_FLOAT"),
@@ -37,7 +37,7 @@ def write_files(graph: Operations, folder: Path, shape: tuple[int, int, int], by
     """Writes the graph model.
 
     Args:
-        graph: Of known operations.
+        graph: The graph, of operations that TensorFlow.js knows.
         folder: To be made.
         shape: (height, width, channels) of an image.
         by: What has made it.

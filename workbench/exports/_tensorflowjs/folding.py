@@ -21,7 +21,7 @@ _BATCHES = (1, 3)
 """Numbers of images that sizes are computed for: what differs depends on it."""
 
 _MOST_BYTES = 4096
-"""Of a constant that is a part of TensorFlow's graph here."""
+"""Bytes of a constant that is embedded in TensorFlow's graph here; larger ones are fed to it."""
 
 _SIZES = ("Shape", "ShapeN", "Size", "Rank")
 """Operations whose result depends on the shape of their input alone."""

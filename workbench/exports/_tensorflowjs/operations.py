@@ -21,10 +21,10 @@ class Operation:
 
     Attributes:
         name: As of a path of Keras ("functional_1/conv2d_1/Relu").
-        kind: Of TensorFlow's registry.
+        kind: Name of the operation in TensorFlow's registry.
         inputs: Tensors, as "name" or "name:number".
         attrs: Messages AttrValue.
-        value: Of a constant.
+        value: Numbers of a constant; None for other operations.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Operations:
         tf: The module.
         by_name: The operations.
         outputs: Tensors by the output's name.
-        shapes: Of each tensor of known rank, by operation and number of the output; None for the
-            number of images.
+        shapes: Shape of each tensor of known rank, by operation and number of the output; None
+            for the number of images.
     """
 
     tf: Any

@@ -1,4 +1,4 @@
-"""From a Keras model to the folder of a graph model."""
+"""Conversion of a Keras model to the folder of a graph model."""
 
 from __future__ import annotations
 

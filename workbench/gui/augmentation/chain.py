@@ -21,7 +21,7 @@ class ChainRow:
     """A layer of the chain, or one that was switched off and can be switched on again.
 
     Attributes:
-        node_id: Of the layer, or of the one that it was.
+        node_id: Id of the layer's node; of one that was switched off, the id that it had.
         kind: Key of its type.
         params: Its values.
         is_on: Whether it is in the network.
@@ -87,7 +87,7 @@ class Chain:
             self._document.reorder_augmentation(order)
 
     def forget(self) -> None:
-        """Another project: what was switched off was none of its layers."""
+        """Forgets what was switched off: in another project it was none of the layers."""
         self._off = []
 
 

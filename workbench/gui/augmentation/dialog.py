@@ -289,6 +289,6 @@ class AugmentationDialog(QDialog):
         self.status.say(f"{error.what} {error.fix}".strip(), is_bad=True)
 
     def done(self, result: int) -> None:
-        """However it is closed: nothing is requested any more."""
+        """Ends all requests, however the dialog is closed."""
         self.previewer.close()
         super().done(result)

@@ -44,7 +44,7 @@ class PreviewGrid(QWidget):
         return QSize((VARIANTS + 1) * step + _GAP_PX, height)
 
     def place(self, row: int, column: int) -> QRectF:
-        """Where an image is drawn; column 0 is the one that is not augmented."""
+        """Rectangle of an image, in pixels; column 0 is the one that is not augmented."""
         width, height = self._cell()
         left = column * (width + _GAP_PX) + (_GAP_PX if column else 0)
         top = _HEAD_PX + row * (height + _LABEL_PX + _GAP_PX)

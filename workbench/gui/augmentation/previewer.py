@@ -112,13 +112,13 @@ class Previewer(QObject):
         self.refresh()
 
     def load(self) -> None:
-        """Also images that have to be downloaded are wanted."""
+        """Requests previews, also of images that have to be downloaded."""
         self._may_download = True
         self._asked = ()
         self.refresh()
 
     def close(self) -> None:
-        """Nothing is wanted any more."""
+        """Cancels what is requested; requests nothing more."""
         self._call_off()
         self._background.close()
 

@@ -28,16 +28,16 @@ class Activities(QObject):
         return not self._stops
 
     def begin(self, key: str, words: str, stop: Callable[[], None]) -> None:
-        """Something is under way that `stop` ends, soon."""
+        """Adds an activity under way, which `stop` ends soon."""
         self._stops[key] = stop
         self.begun.emit(key, words)
 
     def end(self, key: str) -> None:
-        """It is over, however it has ended."""
+        """Removes an activity that is over, however it has ended."""
         if self._stops.pop(key, None) is not None:
             self.ended.emit(key)
 
     def stop(self, key: str) -> None:
-        """The user ends it."""
+        """Ends an activity for the user."""
         if key in self._stops:
             self._stops[key]()

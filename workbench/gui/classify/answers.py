@@ -1,4 +1,4 @@
-"""Which pictures have answers, and of which run: those of another are requested again."""
+"""The classified pictures and the run that has answered: those of another are requested again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Answers:
         self._asked_again = set()
 
     def put_away(self) -> None:
-        """Another project is opened: nothing is shown until this one is opened again, which
+        """Shows nothing, as another project is opened, until this one is opened again, which
         classifies its pictures again.
         """
         self._put_away = [*self._put_away, *self._files][-MAX_TILES:]

@@ -11,7 +11,7 @@ from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 
 NUM_ROWS = 5
-"""That can be seen at once; the others are scrolled to."""
+"""Rows that can be seen at once; the others are scrolled to."""
 ROW_PX, NAME_PX = 25, 132
 _BAR_PX, _LEAST_BAR_PX = 14, 2.0
 _RADIUS_PX = 4.0
@@ -41,13 +41,13 @@ class BarRows(PaintedWidget):
         return area
 
     def _make_room(self, num_rows: int) -> None:
-        """Other rows are shown: this many."""
+        """Makes room for this many rows."""
         self._hint = QSize(self._hint.width(), ROW_PX * num_rows)
         self.updateGeometry()
         self.update()
 
     def _rows_seen(self, num_rows: int) -> range:
-        """Which of the rows have to be painted."""
+        """Indices of the rows that have to be painted."""
         seen = self.visibleRegion().boundingRect()
         return range(seen.top() // ROW_PX, min(num_rows, seen.bottom() // ROW_PX + 1))
 

@@ -72,7 +72,7 @@ class _TileDelegate(QStyledItemDelegate):
 
 
 def _fit(image: QImage, tile: QRectF) -> QRectF:
-    """Where to draw an image as large as it fits into the tile, whole and centered."""
+    """Rectangle of an image in the tile: as large as it fits, whole and centered."""
     scale = min(tile.width() / image.width(), tile.height() / image.height())
     place = QRectF(0, 0, image.width() * scale, image.height() * scale)
     place.moveCenter(QPointF(tile.center()))
@@ -175,7 +175,7 @@ class PictureStrip(QListView):
                 _set_words(item, key, words, tip, mood)
 
     def outdate(self, tip: str) -> None:
-        """The lines of all tiles are not true any more, and go until they are replaced."""
+        """Removes the lines of all tiles, which are not true any more, until they are replaced."""
         for item in map(self._model.item, range(self.num_tiles)):
             _set_words(item, item.data(KEY_ROLE), "…", tip, "")
 

@@ -1,4 +1,4 @@
-"""Where pictures come from: the drop area, and what is picked from: test images, a folder's."""
+"""Sources of pictures: the drop area, and what is picked from: test images, a folder's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHERS_PX = 390
 """Height of what is above a folder's table, and of the margins around both: the table has the rest
 of the view, and the sections behind it are scrolled to."""
 _DROP_SHARE = 0.45
-"""Of the view's height, before the first picture."""
+"""Share of the view's height that the area has before the first picture."""
 
 
 class DropArea(SourcesArea):
@@ -74,7 +74,7 @@ class DropArea(SourcesArea):
         self.stops[key].show()
 
     def hide_activity(self, key: str) -> None:
-        """It is over."""
+        """Removes the button that stops an activity: it is over."""
         if key in self.stops:
             gone = self.stops.pop(key)
             if gone.hasFocus():

@@ -13,7 +13,7 @@ from workbench.core.storage.json_file import read_json, save_json
 from workbench.runs.home import data_home
 
 MOST_PICTURES = 12
-"""Of a project: so many are classified again within half a second."""
+"""Most pictures that are kept for a project: so many are classified again within half a second."""
 
 _MOST_PROJECTS = 50
 _NAME = "recent_predictions.json"
@@ -42,7 +42,7 @@ class RecentPictures:
         self._passing.add(file)
 
     def add(self, project: str, file: str, truth: str) -> None:
-        """A picture of a project has its answer; projects without an identity keep none."""
+        """Keeps an answered picture of a project; projects without an identity keep none."""
         if project and file not in self._passing:
             # Without them nothing is lost but convenience: a full disk is reported elsewhere.
             self._background.run(lambda: self._add(project, file, truth), lambda _done: None)

@@ -96,7 +96,7 @@ class PictureFrame(QWidget):
         return self._canvas.image
 
     def set_side(self, px: int) -> None:
-        """How large the place is."""
+        """Sets how large the place is."""
         if px != self.width():
             self.setFixedWidth(px)
             self._canvas.setFixedSize(QSize(px, px))
@@ -186,7 +186,7 @@ class ResultCard(QFrame):
         self._show_whole_rows()
 
     def _show_whole_rows(self) -> None:
-        """As many classes as there is room for, none of them cut."""
+        """Shows as many classes as there is room for, none of them cut."""
         more = (self.height() - self.minimumHeight() + ROW_PX // 2) // ROW_PX
         num_rows = max(NUM_ROWS, min(len(self.bars.scores), NUM_ROWS + more))
         self.classes.setMaximumHeight(num_rows * ROW_PX)
@@ -196,7 +196,7 @@ class ResultCard(QFrame):
         return False
 
     def show_hint(self) -> None:
-        """Nothing has been classified yet."""
+        """Shows that nothing has been classified yet."""
         self.entry = None
         self.picture.show_image(QImage(), "Your picture")
         self.seen.show_image(QImage(), "Model input")

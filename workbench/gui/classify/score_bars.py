@@ -14,7 +14,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
 _NAME_SHARE = 0.4
-"""Of the width: a name may be longer than usual up to here, then it is elided."""
+"""Share of the width that names may have: longer ones are elided."""
 _GAP_PX, _FIGURE_PX = 12, 64
 
 

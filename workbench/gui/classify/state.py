@@ -30,7 +30,7 @@ _LISTING = "listing"
 
 
 class SourcesArea(QFrame):
-    """Where pictures come from, as the view places it."""
+    """Area for the sources of pictures, as the view places it."""
 
     def set_low(self, *, is_low: bool, view_px: int = 0) -> None:
         """Shows only the row of buttons, or takes the larger part of a view of this height."""
@@ -177,7 +177,9 @@ class ClassifyState(QObject):
         self.cleared.emit()
 
     def _restoring(self) -> Answers:
-        """Those of a project that is opened first, with its pictures of before as soon as read."""
+        """A new list of answers; the project's recent pictures are classified into it once they are
+        read.
+        """
         answers, project = Answers(), self._project
 
         def put_back(kept: list[tuple[str, str]]) -> None:

@@ -25,7 +25,7 @@ from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 
 _SHARES = (4, 1)
-"""Of the width that is left: picture and answer, and why."""
+"""Stretch factors of the two columns: picture and answer, and the explanation."""
 _BESIDE_FROM_PX = 1000
 """Width of the view from which on both fit beside each other: both pictures and the bars need 660,
 the explanation 270."""

@@ -44,7 +44,7 @@ POINT_AT = "Hover over a cell or use the arrow keys."
 """The text below a map while no cell is pointed at."""
 
 ANY = -1
-"""In place of the number of a class."""
+"""Stands for any class in place of its number."""
 
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
@@ -159,7 +159,7 @@ class ConfusionMatrix(QWidget):
         return numbers
 
     def _mark_shown(self) -> None:
-        """The counts of the shown classes; keeps the mark where its cell still can be seen."""
+        """Updates the counts of the shown classes; keeps the mark while its cell is visible."""
         is_predicted = self._per == "predicted"
         totals = self._matrix.predicted_totals if is_predicted else self._matrix.actual_totals
         parts = np.maximum(totals[self._shown], 1)
@@ -237,7 +237,9 @@ class ConfusionMatrix(QWidget):
         return shown[min(row, classes - 1)], shown[min(column, classes - 1)]
 
     def target_at(self, point: QPointF) -> tuple[int, int] | None:
-        """As `cell_at`; beside the squares the class of the row or column, with -1 for any."""
+        """(actual, predicted) at a point, as `cell_at`; beside the squares the class of the row or
+        column, with -1 for any.
+        """
         place, classes = self._place(), len(self._shown)
         if not classes or not self._has_names() or place.contains(point):
             return self.cell_at(point)
@@ -250,7 +252,7 @@ class ConfusionMatrix(QWidget):
         return None
 
     def cell_rect(self, true: int, answered: int) -> QRectF:
-        """Where the square of two shown classes is drawn."""
+        """Square of two shown classes, in pixels."""
         shown = self.shown
         return self._rect(shown.index(true), shown.index(answered))
 

@@ -79,7 +79,7 @@ class DownloadWeightsDialog(QDialog):
         self.status.say(f"{error.what} {error.fix}".strip(), is_bad=True)
 
     def done(self, result: int) -> None:
-        """However it is closed: nothing is downloaded any more."""
+        """Ends the download, however the dialog is closed."""
         self._question.drop()
         super().done(result)
 

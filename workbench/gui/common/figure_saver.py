@@ -33,8 +33,14 @@ class FigureSaver(QObject):
     def __init__(
         self, parent: QWidget, background: Background, name: str, title: str, writer: Writer
     ) -> None:
-        """Of a figure with a title in words, in the middle of a sentence; its file is offered the
-        name, without an ending.
+        """Saves nothing until a line of its menu is chosen or `save` is called.
+
+        Args:
+            parent: Owner, and parent of the file dialog.
+            background: Runs the writing.
+            name: Offered file name, without an ending.
+            title: Title of the figure, as in the middle of a sentence.
+            writer: Path -> what writes the figure there, in any thread; raises WorkbenchError.
         """
         super().__init__(parent)
         self._parent = parent
@@ -82,7 +88,7 @@ class SaveFigureButton(IconButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def set_saver(self, saver: FigureSaver) -> None:
-        """What the menu saves from now on."""
+        """Sets what the menu saves from now on."""
         self._saver = saver
 
     def _fill(self) -> None:

@@ -33,7 +33,7 @@ def searched(text: str) -> str:
 
 
 def arguments_note(text: str) -> str:
-    """That the arguments in a line of Keras code are not taken over; "" where it has none."""
+    """Note that the arguments in a line of Keras code are not taken over; "" where it has none."""
     line = _KERAS.fullmatch(text.strip())
     has_any = line is not None and re.search(rf"\b{line[1]}\(\s*[^\s)]", text) is not None
     return "Added with default settings, not those in the code" if has_any else ""

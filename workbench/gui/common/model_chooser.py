@@ -1,4 +1,6 @@
-"""Which run answers: one chosen or shown here, which stays; else the newest finished one."""
+"""Choice of the run that answers: one chosen or shown here, which stays; else the newest finished
+one.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ UNFINISHED = "Its model is used once it is finished. The weights saved so far ca
 UNASKED = "Unfinished runs, and those of a cross-validation or sweep, are used when you choose one."
 MIN_PX = 240
 MAX_PX = 460
-"""As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
+"""Largest width: the chooser is as wide as its words; longer ones are cut with an ellipsis, whole
+in the tooltip."""
 STEADY_PX, STEADY_MIN_PX = 520, 160
 """The width of a steady one whatever its words, and the least in a narrow window."""
 
@@ -62,7 +65,7 @@ def fill_models(box: QComboBox, library: RunLibrary, models: Sequence[RunSummary
 
 
 class _SteadyBox(ElidedComboBox):
-    """One whose width does not depend on its words."""
+    """A box whose width does not depend on its words."""
 
     def sizeHint(self) -> QSize:
         return QSize(STEADY_PX, super().sizeHint().height())

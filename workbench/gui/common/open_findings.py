@@ -24,7 +24,7 @@ class OpenFindings(QObject):
         self.number = 0
 
     def set_number(self, number: int) -> None:
-        """There are so many now."""
+        """Sets the number of open findings."""
         if number != self.number:
             self.number = number
             self.changed.emit()

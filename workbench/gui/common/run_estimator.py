@@ -104,15 +104,15 @@ class RunEstimator(QObject):
         return self._as_measured(predicted)
 
     def _request_key(self) -> str:
-        """Of the project as it is: made once for each, as it takes milliseconds for a large one."""
+        """Request key of the present project, cached: it takes milliseconds for a large one."""
         project = self._document.project
         if self._keyed is None or self._keyed[0] != project:
             self._keyed = project, OpenProject.of(project).request_key
         return self._keyed[1]
 
     def _as_measured(self, predicted: RunEstimate) -> RunEstimate:
-        """By the run that trains now, after some of its steps, where it is of the project as it is:
-        the header counts down with the same figures.
+        """The estimate corrected by the run that trains now, after some of its steps, where it is
+        of the project as it is: the header counts down with the same figures.
         """
         current = self._library.current
         if current is None or current.outcome is None or current.outcome.kind != "running":

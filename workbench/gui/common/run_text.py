@@ -49,8 +49,8 @@ def quoted_name(run: RunSummary | None) -> str:
 
 
 def elide_mode(name: str) -> Qt.TextElideMode:
-    """Where the name of a run is shortened: one of settings at its end, which has what most runs
-    have; a title is known by both its ends.
+    """Side at which the name of a run is shortened: one of settings at its end, which has what most
+    runs have; a title is known by both its ends.
     """
     is_of_settings = name.count(SEPARATOR) > 1
     return Qt.TextElideMode.ElideRight if is_of_settings else Qt.TextElideMode.ElideMiddle

@@ -62,7 +62,7 @@ class TargetCheck(QObject):
         threading.Thread(target=look, name="target check", daemon=True).start()
 
     def close(self) -> None:
-        """Nothing is answered any more."""
+        """Drops all waiting answers."""
         self._waiting.clear()
 
     def _on_target(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the window and its panels were, which projects were open last, and their models."""
+"""Stored state: places of the window and its panels, the last projects, and their models."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class WindowState(QObject):
         self._store.remove("layout")
 
     def folder(self, kind: str) -> str:
-        """Where a dialog of a kind was used last; "" where it never was."""
+        """Folder in which a dialog of a kind was used last; "" where it never was."""
         return str(self._store.value(f"folder/{kind}") or "")
 
     def set_folder(self, kind: str, folder: str) -> None:

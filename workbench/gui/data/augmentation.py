@@ -1,4 +1,4 @@
-"""Which layers augment the training images, and the way to see what they do."""
+"""The layers that augment the training images, and the way to see what they do."""
 
 from __future__ import annotations
 

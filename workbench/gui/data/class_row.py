@@ -84,13 +84,13 @@ class ClassRow(QWidget):
         return self.sizeHint()
 
     def set_counts(self, words: str) -> None:
-        """How many images it has, in words, by what a run does with them."""
+        """Shows how many images it has, in words, by what a run does with them."""
         self._counts = words
         self.setAccessibleName(f"{self.description.name}: {words}")
         self.update()
 
     def set_note(self, words: str) -> None:
-        """What the class is called in the data set, where that is something else."""
+        """Shows what the class is called in the data set, where that is something else."""
         self._note = words
         self.update()
 

@@ -61,7 +61,7 @@ class DataContentsPanel(QScrollArea):
             changed.connect(self._show_counts)
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as its lines need, as it scrolls downwards alone."""
+        """Width of its lines, as it scrolls downwards alone."""
         page, bar = self.widget(), self.verticalScrollBar()
         lines = page.minimumSizeHint().width() if page is not None else 0
         least = QSize(lines + bar.sizeHint().width(), _LEAST_PX)
@@ -144,7 +144,7 @@ class DataContentsPanel(QScrollArea):
         return box
 
     def _show_counts(self) -> None:
-        """The recipe splits otherwise."""
+        """Shows the counts, as the recipe splits otherwise."""
         recipe = self._document.recipe
         exact, is_awaited = self._state.exact.of(recipe), self._state.exact.is_awaited(recipe)
         for number, row in enumerate(self._rows):

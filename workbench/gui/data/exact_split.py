@@ -70,14 +70,14 @@ class ExactSplit(QObject):
         source: tuple[Choice, DataEdits],
         values: dict[str, Any],
     ) -> None:
-        """A source was described, with a recipe of these values."""
+        """Takes a source that was described, with a recipe of these values."""
         self._source = source
         self._bad_files = [path for path, _ in description.bad_files]
         self._known = values, _exact([each.split for each in description.classes])
         self._on_recipe_changed()
 
     def forget(self) -> None:
-        """Nothing is described any more."""
+        """Drops the source and its request."""
         self._source = None
         self._timer.stop()
         self._question.drop()

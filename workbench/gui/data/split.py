@@ -59,7 +59,7 @@ class DataSplitPanel(Box):
         self.refresh()
 
     def set_given(self, given: Given) -> None:
-        """What the source gives; an empty one while that is not known."""
+        """Takes what the source gives; an empty one while that is not known."""
         self._given = given
         self.refresh()
 

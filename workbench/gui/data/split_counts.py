@@ -32,7 +32,7 @@ class Given:
 
     @classmethod
     def of(cls, description: DataDescription) -> Given:
-        """Of a source as the worker describes it."""
+        """The counts of a source from the worker's description of it."""
         is_split_off = description.is_test_split_off
         per_class = (
             each.num_train + (each.num_test if is_split_off else 0) for each in description.classes
@@ -68,8 +68,8 @@ def class_counts(
     """How many images of a class train, validate and test in a run.
 
     Args:
-        num_images: Of the class, without published test and validation images.
-        recipe: Its shares count.
+        num_images: Images of the class, without published test and validation images.
+        recipe: Gives the shares of the test and the validation part.
         num_test: Published test images of any class; 0 where they are split off.
         has_validation: There are published validation images: none are split off.
     """

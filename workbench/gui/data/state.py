@@ -100,7 +100,7 @@ class DataState(QObject):
         return project.dataset, project.edits
 
     def set_shown(self, *, is_shown: bool) -> None:
-        """The view is shown, or hidden: nothing is requested for it then."""
+        """Sets whether the view is shown: while it is hidden nothing is requested for it."""
         self._is_shown = is_shown
         if not is_shown:
             self._is_browsing_asked = False
@@ -113,7 +113,7 @@ class DataState(QObject):
         self.findings_shown.emit(is_shown)
 
     def close(self) -> None:
-        """Nothing is read or worked out any more."""
+        """Ends all work in the background."""
         self._call_off()
         self.closing.emit()
         self.background.close()

@@ -155,7 +155,7 @@ class TableColumnsDialog(QDialog):
         self.table.resizeColumnsToContents()
 
     def _fill(self, key: str, box: NoWheelComboBox, preview: Preview) -> None:
-        """What can be chosen, with what is taken where nothing is."""
+        """Fills in what can be chosen, with what is taken where nothing is."""
         chosen = self._values.get(key, "")
         box.clear()
         box.addItem(self._automatic(key, preview), "")

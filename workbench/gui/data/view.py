@@ -65,5 +65,5 @@ class DataView(QWidget):
         self.state.set_shown(is_shown=False)
 
     def close_background(self) -> None:
-        """The window closes: nothing is worked out any more."""
+        """Ends all work in the background, as the window closes."""
         self.state.close()

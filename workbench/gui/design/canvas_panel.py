@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class CanvasPanel(QWidget):
-    """Where the network is put together.
+    """The canvas on which the network is built.
 
     Signals:
         help_asked(str): The help page of this layer type is wanted.
@@ -208,7 +208,7 @@ class CanvasPanel(QWidget):
     def _open_menu(
         self, place: QPoint, scene_point: QPointF, item: NodeItem | FrameItem | EdgeItem | None
     ) -> None:
-        """The menu of what was pointed at, which is selected."""
+        """Opens the menu of what was pointed at, which is selected."""
         if isinstance(item, NodeItem | FrameItem):
             open_menu(self, self._actions, self._own_entries(), LAYER, place)
         elif isinstance(item, EdgeItem):
@@ -305,7 +305,7 @@ class CanvasPanel(QWidget):
             self._look()
 
     def _look(self) -> None:
-        """The first look at a project."""
+        """Shows the first view of a project."""
         view = self._document.project.view
         self.view.show_start((view.zoom, QPointF(*view.center)) if view.center else None)
         self._has_looked = True

@@ -17,7 +17,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 
 
 class ConnectionBox(QWidget):
-    """Where a connection starts and ends, with buttons.
+    """Box with the start and the end of a connection, with buttons.
 
     Signals:
         insert_asked(), remove_asked(): A button was clicked.

@@ -83,7 +83,9 @@ class FindBar(QFrame):
             self.closed.emit()
 
     def _prepare(self) -> None:
-        """Some layers a turn, before the first letter: large networks have many words."""
+        """Prepares the search by some layers a turn, before the first letter: large networks have
+        many words.
+        """
         if self.isVisible() and self._search.prepare(self._scene.document.graph, _LAYERS_A_TURN):
             QTimer.singleShot(0, self._prepare)
 
@@ -135,7 +137,7 @@ class FindBar(QFrame):
         self._found = self._search.find(self._scene.document.graph, self.field.text())
 
     def _show_count(self) -> None:
-        """Such as "2 of 5", or how many there are while another layer is selected."""
+        """Shows "2 of 5", or how many there are while another layer is selected."""
         if not self.isVisible():
             return
         self._find()

@@ -234,8 +234,8 @@ class InspectorPanel(QScrollArea):
         )
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
-        """The problems of what is selected; that layers are missing behind it is in the status
-        line, but where it may be the output itself that is to be changed.
+        """Shows the problems of what is selected; that layers are missing behind it is in the
+        status line, but where it may be the output itself that is to be changed.
         """
         nodes = self._document.graph.nodes
         shown = [
@@ -261,7 +261,7 @@ class InspectorPanel(QScrollArea):
             self._show_refusal("")
 
     def _show_training(self, nodes: Sequence[Node]) -> None:
-        """When layers learn; nothing for those without weights."""
+        """Shows when layers learn; nothing for those without weights."""
         costs = self._document.analysis.costs.nodes
         with_weights = [n for n in nodes if n.id in costs and costs[n.id].parameters.total]
         self.training.setVisible(bool(with_weights))
@@ -284,7 +284,7 @@ class InspectorPanel(QScrollArea):
         return [spec for node in nodes if (spec := self._layers.get(node.kind)) is not None]
 
     def _show_form_of_many(self, nodes: Sequence[Node]) -> None:
-        """The settings that several layers share; none without a layer."""
+        """Shows the settings that several layers share; none without a layer."""
         specs = self._specs_of(nodes)
         self._show_form(nodes, shared_params(specs) if len(specs) == len(nodes) else ())
         self.name.hide()
@@ -322,7 +322,7 @@ class InspectorPanel(QScrollArea):
         self._show_what("How to", _HOW_TO)
 
     def _show_form(self, nodes: Sequence[Node], params: tuple[Param, ...]) -> None:
-        """The settings that nodes share; a mixed one shows no value until it is set for all."""
+        """Shows the settings that nodes share; a mixed one has no value until set for all."""
         shown = tuple(node.id for node in nodes)
         is_other = shown != self._form_nodes and 1 in {len(shown), len(self._form_nodes)}
         if is_other or params != self._form_params:

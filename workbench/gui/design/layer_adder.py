@@ -25,7 +25,7 @@ _BOX_OFFSET = QPoint(12, 12)
 Add = Callable[[LayerSpec], object]
 AddBackbone = Callable[[str], object]
 Place = Callable[[float], Placement]
-"""Where a card of a height goes."""
+"""Height of a card -> its placement."""
 Edit = Callable[[Callable[[], str]], str | None]
 
 
@@ -181,7 +181,7 @@ class LayerAdder(QObject):
         return placement.behind(self._scene, after, card_height(spec, self._scene))
 
     def _at_end_of(self, height: float, after: str, point: QPointF) -> Placement:
-        """Where a dragged connection was dropped: there, and always by a new edge."""
+        """Placement where a dragged connection was dropped, always with a new edge."""
         source = self._scene.nodes[after]
         is_below = abs(point.x() - source.output_point().x()) < _IN_COLUMN
         x = source.pos().x() if is_below else point.x() - NODE_WIDTH / 2

@@ -22,7 +22,7 @@ def own_entries(
 
     Args:
         context: The parts of the window.
-        owner: Of dialogs.
+        owner: Parent of the dialogs that entries open.
         node: The layer.
         show_maps: Shows the feature maps of the layer of a name.
     """

@@ -1,4 +1,4 @@
-"""When the selected layers learn, and with which weights they start."""
+"""Box for when the selected layers learn, and with which weights they start."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _CANVAS_PX = 280
 
 
 class DesignView(QMainWindow):
-    """Where the network is put together; its panels share `state`."""
+    """The view in which the network is built; its panels share `state`."""
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DesignState]]) -> None:
         super().__init__()

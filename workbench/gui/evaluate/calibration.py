@@ -165,7 +165,7 @@ class CalibrationPanel(TitledBox):
         return f"{words}. The temperature was fitted on these images." if is_fitted else words
 
     def _show_thresholds(self) -> None:
-        """The thresholds of the run, unless others are about to be kept."""
+        """Shows the thresholds of the run, unless others are about to be kept."""
         if self._state.run != self._said_of and not self._question.is_open:
             self._said_of = self._state.run
             self.wait.say("")

@@ -1,4 +1,4 @@
-"""Which images of an evaluation are shown. Qt-free."""
+"""Choice of the images of an evaluation that are shown. Qt-free."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Chosen:
         is_wrong: Those alone that were predicted as another class.
         change: Those alone that are right here and wrong in the other run ("gained"), or the
             reverse ("lost"), or whose actual class is another one there ("relabeled").
-        name: Of those that something else than their classes has chosen; "" for none.
-        only: Those alone, by their numbers; None for all.
+        name: Words for a choice by something else than classes, such as a slice; "" otherwise.
+        only: Numbers of the images to choose from; None for all.
     """
 
     actual: int = ANY

@@ -116,7 +116,7 @@ class ConfusionPanel(TitledBox):
         self.map.set_shares(cast("Per | None", self.shares.currentData()))
 
     def _find_order(self) -> None:
-        """Of many classes the order takes a second to find."""
+        """Orders the classes, in the background where that may take a second."""
         result = self._result
         if result is None:
             return
@@ -135,7 +135,7 @@ class ConfusionPanel(TitledBox):
             self._show_classes()
 
     def _show_classes(self) -> None:
-        """All classes, or those that have the searched words and what they are confused with."""
+        """Lists all classes, or those with the searched words and what they are confused with."""
         if self._result is None:
             return
         words = self.search.text().casefold().strip() if not self.search.isHidden() else ""

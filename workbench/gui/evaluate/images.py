@@ -111,7 +111,7 @@ class ImagesPanel(Box):
     # what is shown -------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Other images, or none."""
+        """Refills the list of choices, and shows the images of the current one."""
         found = self.scored.found
         self.thumbnails.clear()
         self.box.clear()
@@ -130,7 +130,7 @@ class ImagesPanel(Box):
         self._mark()
 
     def _fill_others(self) -> None:
-        """The runs that the one shown can be compared with."""
+        """Lists the runs that the one shown can be compared with."""
         self.others.clear()
         self.others.addItem("Compare with…" if self.scored.other is None else "No comparison", None)
         for path, title in self.scored.others:
@@ -322,7 +322,7 @@ class ImagesPanel(Box):
             self._state.train_again.emit(self._state.run)
 
     def close_background(self) -> None:
-        """Nothing is read any more."""
+        """Ends all reading in the background."""
         self.thumbnails.close()
 
 

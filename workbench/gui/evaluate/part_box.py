@@ -1,4 +1,4 @@
-"""Which images of a run are evaluated and shown: a drop-down that needs little width."""
+"""Choice of the images of a run to evaluate and show: a drop-down that needs little width."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ class ShareFigure(PaintedWidget):
         return QSize(_LEAST_PX, _LEAST_PX)
 
     def area(self) -> QRectF:
-        """Where the shares are drawn."""
+        """Rectangle of the plot inside the margins, in pixels."""
         left, top, right, bottom = _MARGINS_PX
         return QRectF(self.rect()).adjusted(left, top, -right, -bottom)
 
     def place(self, x: float, y: float) -> QPointF:
-        """Of two shares, in pixels."""
+        """Pixel position of a point of the plot, `x` and `y` in 0..1."""
         area = self.area()
         return QPointF(area.left() + x * area.width(), area.bottom() - y * area.height())
 
@@ -108,7 +108,7 @@ class ReliabilityFigure(ShareFigure):
         self.update()
 
     def paint_shares(self, painter: QPainter) -> None:
-        """The bars, the line before the temperature, and the diagonal."""
+        """Paints the bars, the line before the temperature, and the diagonal."""
         colors, found = self._theme.colors, self._scores
         if found is not None:
             bar = QColor(colors.train)
@@ -150,7 +150,7 @@ class ThresholdFigure(ShareFigure):
         return self._kept.all[threshold] / self._total if self._kept and self._total else 0.0
 
     def paint_shares(self, painter: QPainter) -> None:
-        """Two lines with their names, and the threshold."""
+        """Paints two lines with their names, and the threshold."""
         colors, kept = self._theme.colors, self._kept
         if kept is None or not self._total:
             return

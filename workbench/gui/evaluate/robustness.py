@@ -226,7 +226,7 @@ class RobustnessPanel(TitledBox):
         self._choose(lost.index(max(lost)) if lost else -1)
 
     def _choose(self, number: int) -> None:
-        """One line stands out: at first the one that loses most."""
+        """Chooses the line that stands out: at first the one that loses most."""
         self.plot.set_lines(self._lines, number)
 
     def _remark(self) -> str:

@@ -27,7 +27,7 @@ class RobustnessLine:
 
     Attributes:
         test: Name of the test.
-        words: Of the full strength.
+        words: The test's full strength in words.
         points: (level 0..1, accuracy 0..1), the unaltered images first.
     """
 

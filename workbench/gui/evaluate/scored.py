@@ -140,7 +140,7 @@ class ScoredState(QObject):
 
     @property
     def shown(self) -> ImagesOfRun | None:
-        """Those that were picked, or else those of the evaluation."""
+        """The picked images, or else those of the evaluation."""
         return self.picked.found if self.picked is not None else self.found
 
     def _read(self) -> None:
@@ -234,7 +234,7 @@ class ScoredState(QObject):
         return self.shown.source if self.shown is not None else ImageSource()
 
     def subject(self) -> str:
-        """Which images these are, of which data, by which weights."""
+        """The shown images in words: which, of which data, by which weights."""
         found = self.shown
         if found is None:
             return ""

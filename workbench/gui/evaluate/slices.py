@@ -93,7 +93,7 @@ class SlicesPanel(TitledBox):
         self._slice()
 
     def _on_edited(self) -> None:
-        """Other tags; other edits change nothing here."""
+        """Updates the slices where tags have changed; other edits change nothing here."""
         if self._state.context.document.project.edits.tags != self._tags:
             self._slice()
 
@@ -124,7 +124,7 @@ class SlicesPanel(TitledBox):
         self.status.setText(reason or f"{overall_words}{_HINT}")
 
     def _words(self) -> str:
-        """Which images they are."""
+        """The evaluated images in words."""
         kept = self._found.kept if self._found is not None else None
         return set_words(kept.result, kept.source_words()) if kept is not None else ""
 

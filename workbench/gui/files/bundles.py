@@ -57,7 +57,7 @@ class BundleDialog(WorkingDialog):
         )
 
     def step(self, words: str, at: float) -> None:
-        """From the thread that works: how far it is."""
+        """Reports how far the work is; is called from its thread."""
         self.check()
         self.progressed.emit(f"{words}, {share(at, 0)}")
 

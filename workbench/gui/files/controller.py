@@ -248,7 +248,9 @@ class FileController(QObject):
         return True
 
     def start_folder(self) -> str:
-        """Where dialogs begin that were never used: the project's folder, or the last one's."""
+        """Folder in which dialogs begin that were never used: the project's folder, or the last
+        one's.
+        """
         path = self._document.path or self._document.recovered_from
         if path:
             return str(Path(path).parent)

@@ -66,7 +66,7 @@ class RunOpener(QObject):
         self.opened.emit()
 
     def _is_open(self, found: _Found) -> bool:
-        """It is what the window shows: nothing is to be opened."""
+        """Whether the window shows this project already, so that nothing is to be opened."""
         document = self._document
         is_same = bool(document.project_id) and document.project_id == found.trained.id
         return is_same and is_alike(document.project, found.trained)

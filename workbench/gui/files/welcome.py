@@ -319,7 +319,7 @@ class WelcomeView(QScrollArea):
         self._show_running()
 
     def _refresh_saved(self) -> None:
-        """The computers that were connected before; nothing is connected for it."""
+        """Lists the computers that were connected before; nothing is connected for it."""
         while (item := self._saved.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.hide()

@@ -132,7 +132,7 @@ class RunLine(QWidget):
 
 
 def is_paused(run: RunSummary) -> bool:
-    """It was paused, and can go on."""
+    """Whether a run was paused and can go on."""
     return run.outcome == "paused" and run.can_resume
 
 

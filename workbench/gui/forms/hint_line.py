@@ -59,7 +59,7 @@ class PathLine(HintLine):
         self._paint(option, place, words)
 
     def words_within(self, room_px: int) -> str:
-        """As much of the path as fits in a width; of a name that does not fit, both ends."""
+        """The end of the path that fits in a width; of a name that does not fit, both ends."""
         metrics, text = self.fontMetrics(), self.text()
         parts = PurePath(text).parts
         ends = [str(PurePath("…", *parts[at:])) for at in range(1, len(parts))]

@@ -59,7 +59,7 @@ class NumberField(QAbstractSpinBox):
         self.set_value(param.default)
 
     def set_param(self, param: IntParam | FloatParam) -> None:
-        """Other bounds from now on; what is shown stays."""
+        """Sets other bounds; what is shown stays."""
         self._param = param
         self._unit = f" {param.unit}" if param.unit else ""
 

@@ -32,7 +32,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import row
 
 MIXED = "mixed"
-"""In place of a value where several layers have different ones."""
+"""Stands for the value where several layers have different ones."""
 
 
 class Editor(QObject):

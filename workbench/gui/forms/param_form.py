@@ -117,7 +117,7 @@ class ParamForm(QWidget):
             self._editors[key].set_value(self._values.get(key, self._params[key].default))
 
     def set_replicas(self, replicas: int) -> None:
-        """How many replicas share what is shared: those rows then edit one replica's part."""
+        """Sets how many replicas share what is shared: those rows then edit one replica's part."""
         self._replicas = replicas
         for editor in self._editors.values():
             if isinstance(editor, SharedEditor):
@@ -169,7 +169,7 @@ class ParamForm(QWidget):
         return self._editors[key].widget
 
     def _add_fold(self, fold: CollapsibleSection, params: Sequence[Param]) -> None:
-        """A folded part; its rows are made when it is first opened, which is mostly never."""
+        """Adds a folded part; its rows are made when it is first opened, which is mostly never."""
 
         def build() -> None:
             for param in params:
@@ -189,7 +189,7 @@ class ParamForm(QWidget):
             build()
 
     def _note_sections(self) -> None:
-        """Beside each heading, how many values under it are not the defaults."""
+        """Notes beside each heading how many values under it are not the defaults."""
         for group, fold in self.sections.items():
             params = [param for param in self._params.values() if param.group == group]
             changed = sum(not param.is_usual(self._values.get(param.key)) for param in params)

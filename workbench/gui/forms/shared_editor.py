@@ -32,7 +32,7 @@ class SharedEditor(Editor):
         self.set_replicas(replicas)
 
     def set_replicas(self, replicas: int) -> None:
-        """How many replicas share the number from now on; the whole stays as it is."""
+        """Sets how many replicas share the number from now on; the whole stays as it is."""
         self._replicas = replicas
         lowest = max(1, -(-self._param.minimum // replicas))
         highest = max(lowest, self._param.maximum // replicas)
@@ -57,7 +57,7 @@ class SharedEditor(Editor):
             self.commit(checked * self._replicas)
 
     def _show_product(self) -> None:
-        """What follows the part; the whole too where it cannot be shared evenly."""
+        """Shows what follows the part; the whole too where it cannot be shared evenly."""
         if self._replicas == 1:
             self._field.setAccessibleDescription(self._param.help)
             return

@@ -81,7 +81,7 @@ class SettingsDialog(QDialog):
         self._show_restart()
 
     def _show_restart(self) -> None:
-        """Offered where the window has not yet what is set."""
+        """Offers a restart where the window has not yet what is set."""
         settings = self._settings.settings
         late = [spec for spec in all_settings().values() if spec.needs_restart]
         is_new = any(settings.get(spec) != self._started.get(spec) for spec in late)

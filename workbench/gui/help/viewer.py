@@ -82,7 +82,7 @@ class PageHistory:
         self._place = -1
 
     def visit(self, key: str) -> None:
-        """Another page is shown; the one that is there already changes nothing."""
+        """Shows another page; the one that is there already changes nothing."""
         if not self._keys or self._keys[self._place] != key:
             self._keys[self._place + 1 :] = [key]
             self._place += 1

@@ -151,7 +151,7 @@ class MovedData(QObject):
         self._on_replaced()
 
     def close(self) -> None:
-        """Nothing is compared any more."""
+        """Ends the comparison in the background."""
         self._background.close()
 
     def _on_replaced(self) -> None:

@@ -93,7 +93,7 @@ class ImageGrid(QAbstractItemView):
         return _PICTURE_PX + _LINE_PX * self._rows.num_lines + _PAD_PX
 
     def _place(self, row: int) -> QRect:
-        """Where a cell is in the viewport."""
+        """Rectangle of a cell in the viewport, in pixels."""
         line, column = divmod(row, self.columns)
         width = self.viewport().width() // self.columns
         top = line * self._height - self.verticalScrollBar().value()

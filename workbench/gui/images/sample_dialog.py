@@ -59,7 +59,7 @@ class EnlargedPicture(QWidget):
         self.update()
 
     def place(self) -> QRectF:
-        """Where the image is drawn."""
+        """Rectangle of the image, in pixels."""
         size = self.image.size().toSizeF()
         scale = min(self.width() / size.width(), self.height() / size.height())
         result = QRectF(0, 0, size.width() * scale, size.height() * scale)
@@ -183,7 +183,7 @@ class SampleDialog(QDialog):
         self.words.say(error.what, is_bad=True)
 
     def done(self, result: int) -> None:
-        """However it is closed: nothing is loaded any more."""
+        """Ends all loading, however the dialog is closed."""
         self._loader.drop()
         self._background.close()
         super().done(result)

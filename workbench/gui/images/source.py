@@ -1,4 +1,4 @@
-"""Which data set images are of."""
+"""The data set that images are of."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ class ImageSource:
         return cls(project.dataset.key, project.dataset.params, edits_to_plain(project.edits))
 
     def fields(self) -> dict[str, Any]:
-        """The same as fields of a `DataRequest`."""
+        """The source as fields of a `DataRequest`."""
         return {"source": self.key, "params": dict(self.params), "edits": dict(self.edits)}

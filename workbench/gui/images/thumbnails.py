@@ -85,7 +85,7 @@ class ImageThumbnails(QObject):
         self._asked.clear()
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Clears the thumbnails, and ends all reading."""
         self.clear()
         self._background.close()
 

@@ -83,7 +83,7 @@ class ElidedButton(TextButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt's own, with the words as they fit: a name is known by both its ends."""
+        """Paints as Qt does, with the words as they fit: a name is known by both its ends."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         option.text = self.shown_text()
@@ -154,7 +154,7 @@ class WrappedButton(TextButton):
         return self._heights[width]
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font or style: what was measured no longer holds."""
+        """Measures again after a change of font or style."""
         self._hint = None
         self._lines.clear()
         self._heights.clear()

@@ -89,7 +89,7 @@ class Figure(QWidget):
         column(self.heading, self.value, STRETCH, parent=self, spacing=2)
 
     def keep_room_for(self, text: str) -> None:
-        """It is as wide as this value from the start."""
+        """Reserves the width of this value."""
         self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(text))
 
 

@@ -44,7 +44,7 @@ class CollapsibleSection(QWidget):
         return self.head.isChecked()
 
     def set_note(self, text: str) -> None:
-        """What the body holds in a word, beside the heading."""
+        """Shows what the body holds in a word, beside the heading."""
         self._note.setText(text)
         self.head.setAccessibleDescription(text)
 

@@ -17,7 +17,7 @@ from workbench.gui.kit.theme import Theme
 
 RAIL_PX = 30
 _AROUND_WORDS_PX = 28
-"""At both ends of the words of a rail, together."""
+"""Space at both ends of the words of a rail, together."""
 
 
 def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget:
@@ -91,7 +91,7 @@ class _RailButton(QAbstractButton):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """As long as its words."""
+        """Width of the rail, and the length of the words."""
         return QSize(RAIL_PX, self.fontMetrics().horizontalAdvance(self._words) + _AROUND_WORDS_PX)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

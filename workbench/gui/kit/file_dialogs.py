@@ -33,7 +33,7 @@ _REFUSED_S = 10
 
 
 class Store(Protocol):
-    """Where folders are kept between starts."""
+    """Keeps folders of dialogs between starts of the application."""
 
     def folder(self, kind: str) -> str:
         """The folder of a kind of dialog; "" when there is none yet."""
@@ -58,7 +58,7 @@ class DialogFolders(QObject):
         self._at_first = at_first
 
     def start(self, kind: str, at_first: str = "") -> str:
-        """Where a dialog of this kind begins; at first in `at_first` where that is given."""
+        """Folder in which a dialog of this kind begins: at first `at_first`, where given."""
         folder = self._store.folder(kind)
         return folder if folder and Path(folder).is_dir() else at_first or self._at_first()
 
@@ -69,7 +69,9 @@ class DialogFolders(QObject):
 
 
 def start_folder(parent: QWidget, kind: str, at_first: str = "") -> str:
-    """Where a dialog of this kind begins, as of `DialogFolders.start`: "" leaves it to Qt."""
+    """Folder in which a dialog of this kind begins, as of `DialogFolders.start`: "" leaves it to
+    Qt.
+    """
     folders = _folders_of(parent)
     return folders.start(kind, at_first) if folders is not None else at_first
 

@@ -38,7 +38,7 @@ def error_text(error: WorkbenchError) -> str:
 
 
 def error_details(error: WorkbenchError) -> str:
-    """Where an error was found, what was received and what was expected, a line each."""
+    """Lines with the place of an error, what was received and what was expected."""
     parts = (
         ("Where", error.where),
         ("Received", error.received),

@@ -79,7 +79,7 @@ class SortHeader(QHeaderView):
             self._paint_arrow(painter, self.arrow_rect(section))
 
     def words_rect(self, section: int) -> QRect:
-        """Where the words of a heading are, in pixels of the viewport."""
+        """Rectangle of a heading's words, in pixels of the viewport."""
         option = QStyleOptionHeaderV2()
         self.initStyleOption(option)
         self.initStyleOptionForIndex(option, section)
@@ -91,7 +91,7 @@ class SortHeader(QHeaderView):
         return QStyle.alignedRect(self.layoutDirection(), option.textAlignment, size, room)
 
     def arrow_rect(self, section: int) -> QRect:
-        """Where the arrow of a heading is: left of words that end at the right, else after them."""
+        """Rectangle of a heading's arrow: left of words that end at the right, else after them."""
         words, (width, height) = self.words_rect(section), _ARROW_PX
         top = words.center().y() - height // 2
         ends_right = bool(self._alignment(section) & Qt.AlignmentFlag.AlignRight)

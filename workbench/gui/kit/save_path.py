@@ -1,4 +1,6 @@
-"""Where to write a file: asked once, and never over another file without a question."""
+"""Dialog for the path of a file to write: asked once, and never over another file without a
+question.
+"""
 
 from __future__ import annotations
 

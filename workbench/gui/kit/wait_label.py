@@ -37,7 +37,7 @@ class WaitLabel(QLabel):
         return self._tick.isActive()
 
     def wait_for(self, words: str) -> None:
-        """Something is being done; the clock runs since the first such words."""
+        """Shows what is being done; the clock runs since the first such words."""
         if not self._tick.isActive():
             self._since = monotonic()
             set_role(self, "dim")
@@ -46,7 +46,7 @@ class WaitLabel(QLabel):
         self._refresh()
 
     def say(self, words: str, *, is_bad: bool = False) -> None:
-        """Nothing is waited for any more: shows words, or nothing."""
+        """Ends the wait and shows words, or nothing."""
         self._tick.stop()
         set_role(self, "bad" if is_bad else "dim")
         self.setText(window_words(words))
@@ -72,7 +72,7 @@ class SteadyBar(QProgressBar):
             super().setRange(minimum, maximum)
 
     def setValue(self, value: int) -> None:
-        """Qt's own."""
+        """Sets the value as Qt does."""
         if value != self.value():
             with self._painted_later():
                 super().setValue(value)

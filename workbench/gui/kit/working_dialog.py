@@ -67,7 +67,7 @@ class WorkingDialog(QDialog):
         self.refresh()
 
     def check(self) -> None:
-        """For the work to ask from time to time; raises RunError when it was called off."""
+        """Raises RunError when the work was called off; the work calls it from time to time."""
         if self._called_off.is_set():
             raise RunError("Canceled.")
 
@@ -160,7 +160,7 @@ class InstallDialog(WorkingDialog):
         self.installed.emit()
 
     def show_failure(self, error: WorkbenchError) -> None:
-        """Without what pip printed where the first sentence gives the reason."""
+        """Shows a failure, without what pip printed where the first sentence gives the reason."""
         self.status.say(" ".join(f"{error.what} {error.fix}".split()), is_bad=True)
         self.status.setToolTip(error.received)
 

@@ -1,4 +1,4 @@
-"""Which places of the image count for a class."""
+"""Panel: the places of the image that count for a class."""
 
 from __future__ import annotations
 

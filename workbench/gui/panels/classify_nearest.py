@@ -1,4 +1,4 @@
-"""Which training images look most like the picture to the network."""
+"""Panel: the training images that look most like the picture to the network."""
 
 from __future__ import annotations
 

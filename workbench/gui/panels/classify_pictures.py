@@ -1,4 +1,4 @@
-"""Where images come from."""
+"""Panel: the sources of images to classify."""
 
 from __future__ import annotations
 

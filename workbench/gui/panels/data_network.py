@@ -1,4 +1,4 @@
-"""Which network is trained on the images, and why; Train."""
+"""Panel: the network that is trained on the images, and why; Train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the images come from."""
+"""Panel: the source of the images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes a run takes for which."""
+"""Panel: the confusion matrix."""
 
 from __future__ import annotations
 

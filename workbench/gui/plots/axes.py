@@ -265,7 +265,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             self._line.setPos(x)
 
     def pixel_of(self, point: QPointF) -> QPoint:
-        """Where a point of the data is, in pixels of this widget."""
+        """Position of a point of the data, in pixels of this widget."""
         return QPoint(self.mapFromScene(self.box.mapViewToScene(point)))
 
     def top_px(self) -> int:

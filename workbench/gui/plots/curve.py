@@ -39,7 +39,7 @@ class Outside(NamedTuple):
     is_start: bool = True
 
     def joined(self, other: Outside) -> Outside:
-        """These and others."""
+        """Combines what is outside the view with that of another line."""
         highest = max(self.highest, other.highest)
         return Outside(self.number + other.number, highest, self.is_start and other.is_start)
 

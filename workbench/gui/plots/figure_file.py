@@ -56,7 +56,7 @@ def figure_file(
     Args:
         path: Ends with .png, .svg or .csv.
         widget: The figure.
-        title: Of the drawing, for those who cannot see it.
+        title: Title in the SVG file, which screen readers read.
         table: Makes the text of the CSV file.
 
     Raises:

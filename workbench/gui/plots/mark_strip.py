@@ -48,7 +48,7 @@ class MarkStrip(pg.GraphicsWidget):  # type: ignore[misc]  # pyqtgraph ships no 
         return self._theme.font(11, weight=600, tabular=True)
 
     def places(self) -> tuple[tuple[QRectF, str], tuple[QRectF, str]]:
-        """Where the mark's words and the note are, in this item's pixels; "" for what is not
+        """Rectangle and text of the mark and of the note, in this item's pixels; "" for what is not
         shown, as a mark outside the x range.
         """
         at = self._px()
@@ -72,7 +72,7 @@ class MarkStrip(pg.GraphicsWidget):  # type: ignore[misc]  # pyqtgraph ships no 
         return float(self.rect().width()) - _GAP_PX
 
     def _px(self) -> float | None:
-        """Where the marked place is, in this item's pixels; None outside the x range."""
+        """Position of the mark, in this item's pixels; None outside the x range."""
         low, high = self._box.viewRange()[0]
         if self._x is None or not low <= self._x <= high:
             return None

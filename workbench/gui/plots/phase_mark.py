@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont
 
 _TOP, _BOTTOM = 0.94, 0.06
-"""Where the name is, as a share of the plot's height from below."""
+"""Positions of the name, as a share of the plot's height from below."""
 
 
 class PhaseMark(pg.InfiniteLine):  # type: ignore[misc]  # pyqtgraph ships no type information

@@ -48,8 +48,8 @@ def span_of(lines: Sequence[Values]) -> Span | None:
 
 
 def robust_span(lines: Sequence[Values]) -> Span | None:
-    """As `span_of`, without values far from the rest that would flatten it: single ones, and those
-    of the first steps, where a loss may begin a hundred times above its later values.
+    """Span as of `span_of`, without values far from the rest that would flatten it: single ones,
+    and those of the first steps, where a loss may begin a hundred times above its later values.
 
     What a line ends with is never left out: a run that diverges has no outliers.
     """
@@ -68,7 +68,7 @@ def robust_span(lines: Sequence[Values]) -> Span | None:
 
 
 def _price(part: float, height: float) -> float:
-    """Less is better: a low rest, and a short start that is left out for it."""
+    """Cost of leaving out a start: low for a low rest and a short start."""
     return height * math.exp(_START_PRICE * part)
 
 

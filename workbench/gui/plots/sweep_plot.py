@@ -91,7 +91,7 @@ class LearningRatePlot(PlotAxes):
         self.show_line(None if self._suggested is None else float(np.log10(self._suggested)))
 
     def _fit(self, smooth: Numbers) -> None:
-        """All but the end in sight, where the loss explodes and would flatten the rest."""
+        """Fits the view to all but the end, where the loss explodes and would flatten the rest."""
         finite = smooth[np.isfinite(smooth)]
         if not len(finite):
             return

@@ -13,7 +13,7 @@ from workbench.core.format import number_text
 from workbench.gui.plots.x_scale import x_words
 
 WIDE_DECADES = 1.3
-"""From here on powers of ten and their multiples are enough."""
+"""Decades of an axis from which on powers of ten and their multiples are enough as ticks."""
 
 NUMBERS_PX = 46
 """Width of most numbers of a value axis."""
@@ -37,7 +37,9 @@ def round_values(low: float, high: float, count: int) -> list[float]:
 
 
 def round_times(low: float, high: float, count: int) -> list[float]:
-    """The same for seconds: whole minutes and hours rather than hundreds of seconds."""
+    """Round numbers of seconds from `low` to `high`: whole minutes and hours rather than hundreds
+    of seconds.
+    """
     if not (0.0 < high - low < math.inf) or count < 1:
         return []
     raw = (high - low) / count

@@ -55,7 +55,7 @@ class XScale:
         return np.asarray(steps, dtype=np.float64) * self._factor
 
     def places(self, steps: Numbers) -> Places:
-        """Where these steps are on the axis; NaN where it has no place for them."""
+        """Positions of these steps on the axis; NaN where it has no place for them."""
         values = self.values(steps)
         if not self.is_log:
             return values
@@ -63,7 +63,7 @@ class XScale:
             return np.where(values > 0.0, np.log10(values), np.nan)
 
     def place(self, step: float) -> float:
-        """Where one step is."""
+        """Position of one step on the axis."""
         return float(self.places(np.array([step]))[0])
 
     def step_at(self, place: float) -> float:

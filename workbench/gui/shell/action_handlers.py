@@ -174,7 +174,7 @@ class ActionHandlers:
             self._services.show_view("welcome")
 
     def _layer_help(self) -> None:
-        """The page of the selected layers' type, else the overview."""
+        """Opens the page of the selected layers' type, else the overview."""
         selected: list[str] = []
         if self._parts.views.current_key == "design":
             scene = cast("DesignView", self._parts.views.currentWidget()).canvas.scene

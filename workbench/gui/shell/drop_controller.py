@@ -87,7 +87,7 @@ class DropController(QObject):
         event.acceptProposedAction()
 
     def leave(self) -> None:
-        """The files are no longer over the window."""
+        """Ends the drag: the files are no longer over the window."""
         self._number += 1
         self._drop = None
         self._is_dropped = self.is_looking = False

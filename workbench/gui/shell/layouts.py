@@ -1,4 +1,4 @@
-"""Where the panels of each view are: stored, restored, reset, listed in a menu."""
+"""Layouts of the panels of each view: stored, restored, reset, listed in a menu."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class MainWindow(QMainWindow):
         )
 
     def _add_submenus(self) -> None:
-        """Those whose lines are known when they open."""
+        """Adds the submenus whose lines are known only when they open."""
         add, layouts = self.menus.add_submenu, self.layouts
         add("File", "Open &recent", "save", lambda m: fill_recent(m, self.state, self.files.open))
         add(
@@ -250,7 +250,7 @@ class MainWindow(QMainWindow):
         self._refresh_run()
 
     def _connect_words(self) -> None:
-        """What goes into the status line."""
+        """Connects what goes into the status line."""
         stack, actions = self.context.document.undo_stack, self.actions_by_key
         undo = UndoReport(stack, actions, lambda: self.views.current_key == "design", self)
         parts = (

@@ -62,7 +62,7 @@ class ProblemsPopup(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """As large as what it shows, its lower right corner above the button."""
+        """Fits the popup to what it shows, its lower right corner above the button."""
         lines, edges = self._lines, 4
         width = _WIDTH_PX if self._document.analysis.problems else lines.sizeHint().width() + edges
         height = lines.totalHeightForWidth(width - edges) if lines.hasHeightForWidth() else -1

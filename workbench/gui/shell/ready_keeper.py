@@ -39,7 +39,7 @@ class ReadyKeeper(QObject):
         self._unlisten = settings.listen(lambda _settings: self.touch())
 
     def touch(self, *_news: object) -> None:
-        """The project is worked on."""
+        """Notes that the project is worked on."""
         self._timer.start()
 
     def close(self) -> None:

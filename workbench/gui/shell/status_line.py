@@ -134,7 +134,7 @@ class StatusLine(QStatusBar):
 
     @property
     def message_rect(self) -> QRect:
-        """Where sentences are shown, in pixels: left of the buttons."""
+        """Rectangle of the sentences, in pixels: left of the buttons."""
         left, right = _MESSAGE_LEFT_PX, self._found.geometry().left() - _MESSAGE_GAP_PX
         return QRect(left, 0, max(right - left, 0), self.height())
 
@@ -191,7 +191,7 @@ class StatusLine(QStatusBar):
         self._show_problems(analysis)
 
     def _show_problems(self, analysis: Analysis) -> None:
-        """How many there are; while one builds, what comes next, with its button."""
+        """Shows how many there are; while one builds, what comes next, with its button."""
         first = analysis.errors[0] if analysis.is_unfinished else None
         fixes = self._document.fixes.fixes_of(first) if first is not None else ()
         self._step = fixes[0] if fixes else None
@@ -227,7 +227,7 @@ class StatusLine(QStatusBar):
             self._document.apply_fix(self._step)
 
     def _show_prediction(self) -> None:
-        """What a run will take; nothing while that is not known."""
+        """Shows what a run will take; nothing while that is not known."""
         prediction = self._predictor.prediction
         if prediction is not None:
             self._show_figures(prediction)

@@ -46,7 +46,7 @@ _STEPS = (
     _Step(False, False, False, _LEAST_PX),
     _Step(False, False, False, 0),
 )
-"""One after the other, until there is room."""
+"""Steps that are tried one after the other, until there is room."""
 
 
 class TopBar(QToolBar):

@@ -149,7 +149,7 @@ class NumberTable(QTableView):
                 self.selectRow(found[0])
 
     def _color(self) -> None:
-        """Red cells, in the red of the theme."""
+        """Colors red cells, in the red of the theme."""
         red = QBrush(QColor(self._theme.colors.bad))
         for row in range(self._model.rowCount()):
             for place in range(len(self._columns)):
@@ -158,7 +158,7 @@ class NumberTable(QTableView):
                     self._model.setData(index, red, Qt.ItemDataRole.ForegroundRole)
 
     def _tell_changed(self) -> None:
-        """Once for all cells."""
+        """Emits one change for all cells."""
         last = self._model.index(self._model.rowCount() - 1, len(self._columns) - 1)
         if last.isValid():
             self._model.dataChanged.emit(self._model.index(0, 0), last)

@@ -138,7 +138,7 @@ class ConnectHostDialog(WorkingDialog):
         )
 
     def _refuse_old(self, choice: Choice) -> None:
-        """What answers at an address of old tutorials, and what to do instead."""
+        """Shows what answers at an address of old tutorials, and what to do instead."""
         probe = all_targets()[choice.key].probe
 
         def show(problem: WorkbenchError | None) -> None:

@@ -65,7 +65,7 @@ def _line(placeholder: str, name: str) -> QLineEdit:
 
 
 class AddressPage(QWidget):
-    """Where it is: typed, or looked up with Google's own program.
+    """Page for the address of a computer: typed, or looked up with Google's own program.
 
     Signals:
         ready_changed: Whether there is an address to connect may have changed.

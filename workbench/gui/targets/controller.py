@@ -142,7 +142,7 @@ class TargetController(QObject):
         self._background.run(work, on_done, on_failed)
 
     def _say_of_hosts(self, words: str, *, is_bad: bool = False) -> None:
-        """In the dialog where it is still open: that is where people look."""
+        """Reports in the dialog where it is still open: that is where people look."""
         if "computers" in self.dialogs:
             self.dialogs["computers"].words.say(words, is_bad=is_bad)
         else:

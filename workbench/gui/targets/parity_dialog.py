@@ -92,7 +92,7 @@ class LossWatch:
         self._reader: EventReader | None = None
 
     def follow(self, run: RunFolder) -> None:
-        """The next run begins."""
+        """Follows the next run, which begins."""
         self.read_new()  # the last steps of the one before
         self._histories.append(MetricHistory())
         self._reader = EventReader(run.events_path)

@@ -105,7 +105,7 @@ class PreflightDialog(QDialog):
         self.report.problems.fix_chosen.connect(self._on_fix)
 
     def _on_tpu_changed(self) -> None:
-        """What was found out is about another TPU: it goes."""
+        """Removes what was found out, which is about another TPU."""
         if self.size_box.currentData() is None or self.is_looking:
             return
         self._suggested = 0
@@ -192,6 +192,6 @@ class PreflightDialog(QDialog):
             self.reject()
 
     def done(self, result: int) -> None:
-        """However it is closed: the worker need not go on."""
+        """Ends the worker's request, however the dialog is closed."""
         self._question.drop()
         super().done(result)

@@ -76,7 +76,7 @@ class LevelRows(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Nothing was looked at yet."""
+        """Marks all levels as not looked at."""
         for level in LEVELS:
             self.set_state(level, "skipped", "")
 
@@ -159,7 +159,7 @@ class PreflightReportView(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Back to nothing, before another look."""
+        """Removes everything before another check."""
         self._points = []
         self.verdict.setText("")
         self.levels.clear()
@@ -170,12 +170,12 @@ class PreflightReportView(QWidget):
         self.problems.set_problems(())
 
     def set_outdated(self, words: str) -> None:
-        """In place of a verdict: why there is none."""
+        """Shows why there is no verdict."""
         self.verdict.setText(words)
         set_role(self.verdict, "dim")
 
     def set_stage(self, stage: PreflightStage) -> None:
-        """A level has begun or ended: shows what is known by then."""
+        """Shows what is known once a level has begun or ended."""
         self.levels.set_state(stage.level, stage.state, stage.words)
         if stage.memory is not None:
             self._show_memory(stage.memory, is_tight=False)
@@ -187,12 +187,12 @@ class PreflightReportView(QWidget):
             self._show_problems(stage.problems)
 
     def add_point(self, point: SweepPoint) -> None:
-        """One more batch of the sweep."""
+        """Adds one batch of the sweep."""
         self._points.append(point)
         self._show_sweep(self._points, 0)
 
     def set_report(self, report: PreflightReport) -> None:
-        """All that was found out."""
+        """Shows all that was found out."""
         self.verdict.setText(report.verdict)
         has_errors = any(problem.severity == "error" for problem in report.problems)
         set_role(self.verdict, "bad" if not report.ok or has_errors else "good")
@@ -244,8 +244,8 @@ def estimate_words(estimate: Estimate) -> str:
 
 
 def as_problem(problem: ReportProblem, graph: Graph) -> Problem:
-    """The same, as the list of problems takes it: what can be applied to the network as it is
-    now is a button, the rest is text.
+    """The problem as the list of problems takes it: what can be applied to the network as it is now
+    is a button, the rest is text.
     """
     buttons = fixes_of(problem, graph)
     keys = {fix.key for fix in buttons}

@@ -38,7 +38,7 @@ _FORGETTING = (
     "continues. To use it again, connect to it again."
 )
 _COLUMNS = {"Name": 180, "Address": 200, "Hardware": 0, "Last connected": 120}
-"""Their widths in pixels; 0 takes what is left."""
+"""Column title -> width in pixels; 0 takes what is left."""
 
 _HOST_ROLE = Qt.ItemDataRole.UserRole
 _ROW_PX = 32

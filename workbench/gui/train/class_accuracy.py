@@ -114,7 +114,7 @@ class ClassPanel(QFrame):
         self.grow()
 
     def grow(self) -> None:
-        """There may be another epoch: reads it now, or as soon as the panel can be seen."""
+        """Reads another epoch, where there may be one: now, or as soon as the panel can be seen."""
         self._is_dirty = True
         if self.isVisible():
             self._read()

@@ -71,7 +71,7 @@ class ErrorBanner(QFrame):
         self.clear()
 
     def clear(self) -> None:
-        """All is well."""
+        """Removes the error: all is well."""
         self._outcome = None
         self._is_end_offered = False
         self.hide()
@@ -93,7 +93,7 @@ class ErrorBanner(QFrame):
         self.show()
 
     def _offer(self, outcome: RunOutcome) -> None:
-        """What one click can do about it."""
+        """Offers what one click can do about the error."""
         suggestion = outcome.suggestion
         restyle(self.resume, role="" if suggestion is not None else "primary")
         if suggestion is not None:
@@ -117,7 +117,7 @@ class ErrorBanner(QFrame):
         self.allow()
 
     def allow(self) -> None:
-        """What was clicked did not come to be: it can be clicked again."""
+        """Lets a button be clicked again, as what was clicked did not come to be."""
         for offer in self._offers:
             offer.setEnabled(True)
 
@@ -140,7 +140,7 @@ class ErrorBanner(QFrame):
         self._show_plain("problem", self.end)
 
     def show_phase(self, phase: PhaseChanged | None, *, is_here: bool) -> None:
-        """What the trainer does now, where it is shown here: it has no room for the weights,
+        """Shows what the trainer does now, where it is shown here: it has no room for the weights,
         or still runs after a stop. `is_here`: on this computer.
         """
         self._is_here = is_here
@@ -182,7 +182,9 @@ class ErrorBanner(QFrame):
         bar.setValue(bar.maximum())
 
     def _show_buttons(self, *shown: QPushButton) -> None:
-        """Those and no others. One that stays is not touched: it may be pressed just now."""
+        """Shows these buttons and hides the others. One that stays is not touched: it may be
+        pressed just now.
+        """
         for each in self._buttons:
             each.setVisible(each in shown)
 
@@ -192,7 +194,7 @@ class ErrorBanner(QFrame):
             self.retry_wanted.emit(dict(suggestion.changes))
 
     def _forbid(self) -> None:
-        """One click is enough: a second would start a second run."""
+        """Forbids a second click: it would start a second run."""
         for offer in self._offers:
             offer.setEnabled(False)
 

@@ -110,7 +110,7 @@ class RecipePanel(QScrollArea):
         self._keep_wide(inner)
 
     def _keep_wide(self, inner: QFrame) -> None:
-        """Nothing in it is cut at the side, whatever the width of the window."""
+        """Keeps the form from being cut at the side, whatever the width of the window."""
         bar = self.verticalScrollBar().sizeHint().width()
         self.setMinimumWidth(inner.minimumSizeHint().width() + bar)
 
@@ -127,7 +127,7 @@ class RecipePanel(QScrollArea):
         schedule.body.addWidget(self.curve_words)
 
     def set_steps_per_epoch(self, steps: int) -> None:
-        """About how many steps an epoch has, for the drawing of the schedule."""
+        """Sets about how many steps an epoch has, for the drawing of the schedule."""
         self._steps_per_epoch = max(1, steps)
         self._show_recipe()
 

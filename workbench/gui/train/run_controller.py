@@ -195,7 +195,7 @@ class RunController(QObject):
         return self._document.analysis.reason or unready_words(self._check.problem)
 
     def toggle(self) -> None:
-        """What the Train button does: starts, or stops what runs."""
+        """Does what the Train button does: starts, or stops what runs."""
         if self.is_running:
             self.stop()
         else:
@@ -210,7 +210,7 @@ class RunController(QObject):
         self._start(None)
 
     def train_again(self, path: Path) -> None:
-        """As `start`, from the weights of the run in this folder."""
+        """Starts a run as `start` does, from the weights of the run in this folder."""
         self._start(path)
 
     def _start(self, initial: Path | None) -> None:
@@ -259,9 +259,7 @@ class RunController(QObject):
         then()
 
     def _ask_place(self, problem: UnknownPlaceError, go_on: Callable[[], None]) -> None:
-        """Nothing was started: an address that came with a file is contacted when a person
-        agrees to it.
-        """
+        """Asks before an address that came with a file is contacted."""
         words = f"{problem.fix} Nothing has been sent there so far."
         choices = (f"Connect to {problem.where}", "Cancel")
         if ask_choice(self._window, problem.what, words, choices, default=1) == 0:
@@ -271,7 +269,7 @@ class RunController(QObject):
         self.changed.emit()
 
     def _ask_room(self, problem: WorkbenchError, go_on: Callable[[], None]) -> None:
-        """Nothing was started: the run may not fit onto the disk."""
+        """Asks whether to train although the run may not fit onto the disk."""
         words = (
             f"{problem.fix} A run whose disk is full keeps its weights in memory until there is "
             "room, or another folder is named."
@@ -290,7 +288,7 @@ class RunController(QObject):
         return next((run.label for run in runs if run.request_key == wanted.request_key), "")
 
     def _show_unready(self, problem: WorkbenchError, again: Callable[[], None]) -> None:
-        """Nothing was started: shows the reason, and what can be done instead."""
+        """Shows why nothing was started, and what can be done instead."""
         words = "\n\n".join(filter(None, (error_text(problem), "Training was not started.")))
         choices = ("Connect another computer…", "Train on this computer", "Cancel")
         answer = ask_choice(self._window, problem.what, words, choices)

@@ -179,18 +179,20 @@ class RunHeader(QFrame):
         self.caption.set_full_text(title, elide_mode(title))
 
     def set_asked(self, asked: str) -> None:
-        """A "stop", "pause" or "resume" was requested, which takes a moment."""
+        """Shows that a "stop", "pause" or "resume" was requested, which takes a moment."""
         self._asked = asked
         self.refresh()
 
     def set_is_stopped_above(self, *, is_stopped_above: bool) -> None:
-        """Whether the window's bar has Stop for this run, while it trains."""
+        """Sets whether the window's bar has Stop for this run, while it trains."""
         if is_stopped_above != self._is_stopped_above:
             self._is_stopped_above = is_stopped_above
             self.refresh()
 
     def set_can_resume(self, can_resume: bool, resumes: str = "") -> None:  # noqa: FBT001 - a fact
-        """Whether a checkpoint is kept from which the run, now over, can go on, and from where."""
+        """Sets whether a checkpoint is kept from which the run, now over, can go on, and from
+        where.
+        """
         self._can_resume, self._resumes = can_resume, resumes
         self.refresh()
 
@@ -200,7 +202,7 @@ class RunHeader(QFrame):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where room is short the lesser figures give way."""
+        """Hides the lesser figures where room is short."""
         super().resizeEvent(event)
         self._show_buttons()
         self._show_parts()
@@ -360,7 +362,7 @@ class RunHeader(QFrame):
         self.left.setText(left_words(replace(left, seconds=seconds)))
 
     def _show_saved(self, kept: KeptWeights | None) -> None:
-        """Of a run that is over: which weights it has saved, and how good those are."""
+        """Shows which weights a finished run has saved, and their validation accuracy."""
         accuracy = kept.val_accuracy if kept is not None else None
         _set(self.saved.value, share(accuracy) if accuracy is not None else NOTHING)
         self._is_best_saved = kept is not None and kept.kind == "best"

@@ -95,7 +95,7 @@ class ScheduleCurve(PaintedWidget):
             self._draw_mark(painter, area)
 
     def _draw_mark(self, painter: QPainter, area: QRectF) -> None:
-        """A line where fine-tuning starts, and its words on the side that has room."""
+        """Draws a line where fine-tuning starts, and its words on the side that has room."""
         at = area.left() + area.width() * self._recipe.head_epochs / self._recipe.epochs
         x = math.floor(at) + 0.5  # sharp
         color = QColor(self._theme.colors.fine_tuning)

@@ -1,4 +1,4 @@
-"""Where a run's time goes: one bar, its shares, and the next action in words."""
+"""Box with what a run's time is spent on: one bar, its shares, and the next action in words."""
 
 from __future__ import annotations
 
@@ -119,7 +119,9 @@ class TimeSpentBox(QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """No row is cut: as high as what it shows, and no higher: the settings have the rest."""
+        """Makes the box as high as what it shows, so that no row is cut: the settings have the
+        rest.
+        """
         for layout in (self._grid, self._page):  # of rows that were hidden just now
             layout.invalidate()
         width = max(self.viewport().width(), self.minimumWidth())

@@ -245,7 +245,7 @@ class TrainView(QMainWindow):
             self.plots.refresh()  # the last values are not to wait for their turn
 
     def _show_time(self) -> None:
-        """Where the time goes, and whether checkpoints can be kept."""
+        """Shows where the time goes, and whether checkpoints can be kept."""
         follower = self._follower
         history = follower.history if follower is not None else None
         self.state.time_changed.emit(history.time_spent if history is not None else None)
@@ -254,7 +254,7 @@ class TrainView(QMainWindow):
         self.notice.show_checkpoint(checkpoint, is_over=is_over)
 
     def _show_phase(self) -> None:
-        """What the trainer does now, where it is more than progress."""
+        """Shows what the trainer does now, where it is more than progress."""
         follower = self._follower
         if follower is None or follower.is_over:
             return
@@ -269,7 +269,7 @@ class TrainView(QMainWindow):
             self._library.save_elsewhere(path, Path(folder) / path.name)
 
     def _show_asked(self) -> None:
-        """What was requested of the trainer and is not done yet."""
+        """Shows what was requested of the trainer and is not done yet."""
         asked = ""
         if self._follower is None or not self._follower.is_over:
             is_stopping, is_pausing = self._library.is_stopping, self._library.is_pausing

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _open_what_if(services: WindowServices) -> None:
-    """Where a picture is altered, and that is saved as a robustness test."""
+    """Opens the panel in which a picture is altered, which is saved as a robustness test."""
     cast("ClassifyView", services.show_view("classify")).state.what_if_wanted.emit()
 
 

@@ -34,7 +34,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class Batch:
-    """Some images, in order.
+    """A batch of images, in order.
 
     Attributes:
         images: At most `BATCH` of them.
@@ -60,7 +60,7 @@ def decoded_batches(
 
     Args:
         images: In order; they are listed as they are needed.
-        shape: Of the model's input.
+        shape: (height, width, channels) of the model's input.
         fit: A key of fits.FITS.
         ctx: Where downloads are reported; its check for each batch may raise to stop.
         value_range: Black and white of images of more than 8 bits; "" by the numbers of each.

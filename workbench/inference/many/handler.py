@@ -107,7 +107,7 @@ class _Classification:
         return bool(request.truth) or request.has_class_folders
 
     def _count(self) -> None:
-        """How many images there are, for the progress: known some time after the first."""
+        """Counts the images, for the progress: known some time after the first."""
         try:
             self._total = count_images(self._request)
         except WorkbenchError:
@@ -196,6 +196,6 @@ class _Classification:
             self._task.send(ClassifiedRows(id=self._task.id, rows=rows, is_earlier=is_earlier))
 
     def _wait(self, words: str) -> None:
-        """The disk has no room for the table."""
+        """Reports a wait for room on the disk; raises where the request is canceled."""
         self._task.check_cancelled()
         self._task.progress(words)

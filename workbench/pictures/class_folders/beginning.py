@@ -1,4 +1,4 @@
-"""Where in a tree of folders the classes or the parts begin: behind folders around all of them."""
+"""Finds the folder in a tree at which the classes or the parts begin, behind folders around all."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reading:
 
 
 AS_FOUND = Reading()
-"""Nothing is set."""
+"""A reading in which nothing is set by the user."""
 
 
 class Beginning:
@@ -89,7 +89,7 @@ class Beginning:
         return self._how.parts != "none"
 
     def _say_one_of(self, several: list[Branch], inner: tuple[Branch, ...]) -> None:
-        """Of several folders with parts of their own one is used."""
+        """Notes that only the first of several folders with parts of their own is used."""
         name = self.path(several[0])
         others = [branch for branch in inner if branch is not several[0]]
         self.inferences.append(
@@ -107,7 +107,7 @@ class Beginning:
         )
 
     def path(self, branch: Branch) -> str:
-        """Where a folder is, from the one that is read."""
+        """Path of a folder, relative to the one that is read."""
         self._ways = self._ways or dict(_ways(self._tree))
         return self._ways.get(branch.path, branch.name)
 

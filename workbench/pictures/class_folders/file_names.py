@@ -11,7 +11,8 @@ from workbench.pictures.class_folders.words import class_in_name
 from workbench.pictures.folders import entry_order
 
 _LEAST_SHARE = 0.95
-"""Of the files, those that have a class in their name, where that is taken without being set."""
+"""Least share of files with a class in their name, for classes to be taken from names without being
+asked to."""
 
 _LEAST_IMAGES = 3
 """Images that a class has on average there: names of people or series have fewer."""

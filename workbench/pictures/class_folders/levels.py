@@ -1,4 +1,4 @@
-"""Which folders below one folder are the classes.
+"""Choice of the level of folders that are the classes.
 
 FOLDER/CLASS/*.jpg            pictures in folders inside belong to the class
 FOLDER/GROUP/.../CLASS/*.jpg  where no folder holds pictures itself, the topmost that do
@@ -47,7 +47,8 @@ LEVELS: Mapping[str, str] = {
 }
 _NAMED = 3
 _FEW = 4
-"""As many times more images are in a folder inside, on average, where one's own are few."""
+"""A folder's own images are few where the folders inside have at least so many times as many, on
+average."""
 _NEARLY_ALL = 0.9
 _SEVERAL = ("masks", "annotations", "segmentations", "thumbnails", "thumbs", "heatmaps")
 _PART_KINDS = frozenset({"train", "test", "validation", "evaluation", "unlabeled"})
@@ -125,7 +126,7 @@ def _further(
 
 
 def _inner_folders(folders: list[Branch], found: Classes) -> Iterator[Inference]:
-    """That folders inside of class folders are of the class."""
+    """Yields the inference that folders inside of class folders are of the class."""
     own = {each.path: each for each in folders}
     inner = [
         branch
@@ -250,9 +251,9 @@ def _beside(
 
 
 def aside_of(branches: tuple[Branch, ...]) -> list[Branch]:
-    """Those of some folders that hold something made of the images of another one: by their names,
-    where one for images is beside them, or one with folders of the same names inside, or several
-    with files of the same names.
+    """Folders that hold something made of the images of another one: by their names, where one for
+    images is beside them, or one with folders of the same names inside, or several with files of
+    the same names.
     """
     made = [branch for branch in branches if _is_made_of_one(branch, branches)]
     named = [branch for branch in branches if is_aside(branch.name) and branch not in made]
@@ -366,7 +367,9 @@ def level_of(
 def _even(
     tops: tuple[Branch, ...], held: Mapping[Key, object], *, is_chosen: bool
 ) -> tuple[Level, Inference]:
-    """No folder of the first level holds images itself, or only a few."""
+    """Chooses the level of the classes where no folder of the first one holds images itself, or
+    only a few.
+    """
     last = [key[-1] for key in held]
     below = [key[-1] for key in held if len(key) > 1]
     if are_moments(below):
@@ -393,8 +396,8 @@ def _even(
 
 
 def _uneven(tops: tuple[Branch, ...], held: Mapping[Key, object]) -> tuple[Level, Inference | None]:
-    """Some folders hold images and others only folders: the first level, with a doubt where that
-    joins several folders with names of their own.
+    """Chooses the first level where some folders hold images and others only folders, with a doubt
+    where that joins several folders with names of their own.
     """
     joined = [
         top.name

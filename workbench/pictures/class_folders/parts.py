@@ -1,4 +1,4 @@
-"""Which folders hold the parts of a data set, by their names."""
+"""Folders that hold the parts of a data set, by their names."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _around(tree: Branch, part: Part, inner: list[Branch]) -> Branch:
 
 
 def joined_words(names: Collection[str]) -> list[str]:
-    """Those of some names that join class and part, where one class is in several parts."""
+    """Names that join class and part, where one class is in several parts."""
     joined = {name: found for name in names if (found := class_and_part(name))}
     kinds: dict[str, set[str]] = {}
     for name, kind in joined.values():

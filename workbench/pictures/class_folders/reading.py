@@ -106,7 +106,7 @@ def class_folders(
 
 
 def classes_of(tree: Branch, how: Reading = AS_FOUND) -> ClassFolders:
-    """The same for a folder that is listed, or several that stand for those in one."""
+    """Finds the classes of a folder that is listed, or of several that stand for those in one."""
     return _Reader(tree, how).result()
 
 

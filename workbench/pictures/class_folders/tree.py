@@ -53,7 +53,7 @@ class Branch:
         return self.called or self.path.name
 
     def all(self) -> Iterator[Branch]:
-        """It, and the folders inside, those without pictures too."""
+        """Yields the folder and all folders inside, those without pictures too."""
         yield self
         for branch in (*self.branches, *self.empty):
             yield from branch.all()
@@ -180,7 +180,7 @@ def other_files(*trees: Branch) -> tuple[Inference, ...]:
 
 
 def not_images(files: Mapping[str, int]) -> Inference:
-    """That files of other kinds are not used.
+    """Inference that files of other kinds are not used.
 
     Args:
         files: How many there are, by ending.

@@ -58,13 +58,13 @@ def short(notes: list[str]) -> list[str]:
 
 
 def quoted(names: list[str]) -> str:
-    """Some names in quotes, and how many there are besides."""
+    """The first names in quotes, and how many there are besides."""
     words = ", ".join(f"“{plain_name(name)}”" for name in names[:_NAMED])
     return f"{words} and {len(names) - _NAMED} more" if len(names) > _NAMED else words
 
 
 def aside_inference(aside: list[Branch]) -> Inference:
-    """That folders of masks, thumbnails and the like are not used."""
+    """Inference that folders of masks, thumbnails and the like are not used."""
     names = list(dict.fromkeys(branch.name for branch in aside))
     count = sum(branch.num_pictures for branch in aside)
     return Inference(
@@ -79,7 +79,7 @@ def aside_inference(aside: list[Branch]) -> Inference:
 
 
 def masks_inference(files: Sequence[str]) -> Inference:
-    """That masks and the like beside their images are not used."""
+    """Inference that masks and the like beside their images are not used."""
     return Inference(
         "aside_files",
         "Files beside their images",
@@ -92,7 +92,7 @@ def masks_inference(files: Sequence[str]) -> Inference:
 
 
 def alike_inference(ends: Mapping[str, int]) -> Inference:
-    """That images named after others beside them are used as these are."""
+    """Inference that images named after others beside them are used as these are."""
     return Inference(
         "aside_files",
         "Images named after others",

@@ -1,4 +1,6 @@
-"""Which images belong together, so that a split must not divide them: by folder or file name."""
+"""Groups of images that belong together, so that a split must not divide them: by folder or file
+name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a table are the image, the label and the part: set, inferred, or refused."""
+"""Choice of the columns of a table that are image, label and part: set, inferred, or refused."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class Chooser:
         return self._take(best, "by its name", rivals, fit)
 
     def _take_agreeing(self, agreeing: list[Column], fit: Sequence[Column]) -> tuple[int, ...]:
-        """Of columns with classes of the model the best named one; predictions are the last."""
+        """Takes the best named column with classes of the model; predictions come last."""
         best = min(agreeing, key=lambda each: ("predict" in each.key, *_by_name(each)))
         doubt = "It holds predictions by its name." if "predict" in best.key else ""
         return self._take(best, "its values are classes of the model", agreeing, fit, doubt)

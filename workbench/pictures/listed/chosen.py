@@ -1,4 +1,4 @@
-"""Which columns of a table are read, and how."""
+"""The columns of a table that are read, and how."""
 
 from __future__ import annotations
 

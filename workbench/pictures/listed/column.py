@@ -38,9 +38,9 @@ _HASH = re.compile(r"[0-9a-f]{12,}|[0-9a-f]{8}-[0-9a-f]{4}-.*", re.IGNORECASE)
 _LIST = re.compile(r"\[.*\][\"']*|\{.*\}|\(.*,.*\)")
 _MOST = 0.95  # of the cells that count as all of them: some are always odd
 _FEW_ROWS = 10
-"""From so many rows on, a column with as many values is no label unless it is set."""
+"""Number of rows from which on a column with as many values is no label unless it is set."""
 _FEW_RUNNING = 5
-"""The same for numbers that count the rows."""
+"""Number of rows from which on numbers that count them are no label unless the column is set."""
 
 
 class Column:

@@ -66,6 +66,6 @@ class ColumnNames:
 
 
 def titles_of(columns: Sequence[Column]) -> str:
-    """Some columns in a sentence."""
+    """Titles of columns for a sentence, at most six."""
     names = [each.title for each in columns]
     return ", ".join(names if len(names) <= 6 else [*names[:5], "…", names[-1]])

@@ -1,4 +1,6 @@
-"""Which files the cells of a table name: by path, in other spellings, without ending, elsewhere."""
+"""Search for the files that the cells of a table name: by path, in other spellings, without ending,
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ HERE = "."
 
 @dataclass(frozen=True)
 class Place:
-    """Where an image file was found.
+    """A place where an image file was found.
 
     Attributes:
         folder: Folder below the table in which the part of the path that fits begins.
@@ -284,7 +286,7 @@ def _is_likely(folder: str) -> int:
 
 
 def _sample(cells: Iterable[str]) -> list[str]:
-    """Some different values from all over a column."""
+    """A sample of the different values of a column, from all over it."""
     values = [value for value in dict.fromkeys(cells) if value]
     return values[:: max(1, len(values) // _SAMPLED)][:_SAMPLED]
 
@@ -295,7 +297,7 @@ _WHAT = "The folder of the images"
 def _inference(
     start: str, places: Collection[Sequence[Place]], sampled: int, rivals: Sequence[str]
 ) -> Inference:
-    """Where the images were found, and how sure that is."""
+    """The inference in which folder the images are, and how sure that is."""
     whole = all(each.has_ending for found in places for each in found)
     names = "names" if whole else "names without their ending"
     evidence = f"{len(places)} of {sampled} {names} are files there"

@@ -136,7 +136,7 @@ MEASURES = frozenset(
 """Names of columns whose numbers measure or count something and are no classes."""
 
 FOLDS = frozenset({"fold", "stage", "part", "phase", "mode", "teil", "set"})
-"""Those of which numbers are no parts: folds of a cross-validation and the like."""
+"""Column names with numbers that name no parts: folds of a cross-validation and the like."""
 
 FLAGS = {
     "istrain": "train", "istraining": "train", "istrainingimage": "train", "intrain": "train",
@@ -199,7 +199,7 @@ def part_of_word(text: str, *, has_test: bool = False) -> str | None:
 
 
 def part_of_cell(text: str, *, has_test: bool = False) -> str | None:
-    """The same for a cell of a split column, where several lists may have numbers: test1, test2."""
+    """Part that a cell of a split column names, where lists may have numbers: test1, test2."""
     plain = text.strip().rstrip("0123456789")
     found = part_of_word(text, has_test=has_test)
     if found or not plain:

@@ -17,7 +17,7 @@ class PathParts:
     """The words of paths that name parts.
 
     Attributes:
-        place: Of the folder in each path, 0 is the first; negative from the end: -1 is the first
+        place: Index of the folder in each path, from 0; negative from the end: -1 is the first
             word of the file name, -2 the folder of the file.
         has_test: Whether one of them is plainly the test part.
         words: Those that were found, for people.

@@ -37,7 +37,7 @@ MAX_PIXELS = 50_000_000
 """Width times height of the largest image that is decoded whole."""
 
 MAX_JPEG_PIXELS = 256_000_000
-"""The same of a JPEG file: it is decoded at 1/2, 1/4 or 1/8, in strips."""
+"""Width times height of the largest JPEG file: it is decoded at 1/2, 1/4 or 1/8, in strips."""
 
 _MAX_COEFFICIENTS = 420_000_000
 """Bytes of the coefficients of a JPEG file in several scans, which are all held in memory."""

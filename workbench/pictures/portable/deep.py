@@ -70,7 +70,7 @@ class Deep(NamedTuple):
         return self.values[..., : self.values.shape[2] - 1 + self.values.shape[2] % 2]
 
     def image(self, value_range: str) -> Image.Image:
-        """As an image of 8 bits; `value_range` is black and white, "" for what fits the numbers."""
+        """The image with 8 bits; `value_range` is black and white, "" for what fits the numbers."""
         given = read_range(value_range)
         if given is None or self.is_fixed:
             given = self.stated or self._inferred()

@@ -19,7 +19,7 @@ def read_image(path: Any, shape: Any, fit: str = "crop", value_range: str = "") 
     """An image file as a network takes it.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
         shape: (height, width, 1 or 3) of the network's input.
         fit: How other proportions are brought to it: crop, stretch or pad.
         value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" by their own
@@ -89,7 +89,7 @@ def pad(image: Image.Image, width: int, height: int) -> Image.Image:
 
 
 def inner(size: tuple[int, int], width: int, height: int) -> tuple[int, int, int, int]:
-    """Where an image of a size (width, height) is in a padded one."""
+    """Box (left, top, right, bottom) of an image of a size (width, height) in a padded one."""
     scale = min(width / size[0], height / size[1])
     inner_width = min(width, max(1, round(size[0] * scale)))
     inner_height = min(height, max(1, round(size[1] * scale)))

@@ -44,7 +44,7 @@ class Evidence(NamedTuple):
     """What is known of the numbers of some images.
 
     Attributes:
-        kind: Of the type, as NumPy has it: "b", "u", "i" or "f".
+        kind: Kind of the numbers' type, as NumPy has it: "b", "u", "i" or "f".
         size: Bytes of a number.
         low, high: The extremes of all numbers.
         sample: Some of them, sorted.
@@ -69,7 +69,7 @@ class Evidence(NamedTuple):
         return float(below + above) / len(self.sample)
 
     def joined(self, other: Evidence) -> Evidence:
-        """That of both, where they have the same type."""
+        """Combines the evidence of both, which have the same type."""
         return Evidence(
             self.kind,
             self.size,
@@ -247,7 +247,7 @@ def _real(known: Evidence) -> Range | None:
 
 
 def _unit(known: Evidence, most: float) -> Range:
-    """From 0 to 1, with what goes beyond."""
+    """The range 0 to 1, with a doubt where numbers lie beyond."""
     doubt = ""
     if (
         known.beyond(-_OVERSHOOT, 1 + _OVERSHOOT)
@@ -280,7 +280,7 @@ def _fits(known: Evidence, low: float, high: float) -> bool:
 
 
 def stretched(known: Evidence) -> Range:
-    """From about the least to about the greatest number."""
+    """The range from about the least to about the greatest number."""
     low, high = known.low, known.high
     least, most = known.quantile(_FEW), known.quantile(1 - _FEW)
     if high - low > 4 * (most - least) > 0:

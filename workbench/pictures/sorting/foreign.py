@@ -42,7 +42,7 @@ def why_not_foreign(source: str, target: Path, *, is_move: bool) -> str:
 
 
 def _is_picture(target: Path, source: str) -> bool:
-    """By content, and by both names."""
+    """Whether a file is an image by its content and by both names."""
     with open_foreign(target, follows_links=False) as file:
         kind = sniff(file.read(HEAD_BYTES))
     names = (target.suffix.lower(), PurePosixPath(source).suffix.lower())

@@ -1,4 +1,4 @@
-"""Which image would go where; nothing is changed."""
+"""Plan of a sorting: which image would go where; nothing is changed."""
 
 from __future__ import annotations
 

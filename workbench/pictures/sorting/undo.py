@@ -17,7 +17,7 @@ from workbench.pictures.sorting.undo_file import MadeFolder, Placed, Sealer, rea
 _GONE = "is not there any more"
 
 _CLOCK_NS = 2_000_000_000
-"""Some file systems keep times of change this coarsely."""
+"""Resolution of times of change, in nanoseconds: some file systems are this coarse."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ Line = MadeFolder | Placed
 """`seal` of each is the keyed checksum of the line without it and of the lines before."""
 
 Sealer = Callable[[str], bytes]
-"""From the nonce of an undo file to the user's key for it; b"" where there is none."""
+"""Nonce of an undo file -> the user's key for it; b"" where there is none."""
 
 
 class _Chain:

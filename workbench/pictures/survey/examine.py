@@ -44,7 +44,7 @@ class Examined:
 
     @classmethod
     def joined(cls, several: Sequence[Examined], starts: Sequence[int]) -> Examined:
-        """Those of several parts, one after another; `starts` are their first rows."""
+        """Concatenates results of several parts; `starts` are the numbers of their first rows."""
         return cls(
             {
                 start + place: reason

@@ -124,7 +124,9 @@ class _Used:
 
 
 def _used_parts(loaded: LoadedData, recipe: TrainingRecipe, numbers: Numbers) -> list[_Used]:
-    """Those of the classes that are used, and a validation part only where it validates."""
+    """Parts with the images of the classes that are used; a validation part only where it
+    validates.
+    """
     validation = loaded.validation if recipe.validation == "split" else None
     given = ((TRAIN, loaded.train), (TEST, loaded.test), (VALIDATION, validation))
     return [_used(origin, part, numbers) for origin, part in given if part is not None]

@@ -15,8 +15,8 @@ SETTLE_S = 0.5
 """An image counts as complete when its file has not changed for so long."""
 
 PATIENCE_S = 10.0
-"""One that cannot be read may still be being written: it counts as damaged after so long without a
-change."""
+"""Seconds without a change after which an image that cannot be read counts as damaged: it may still
+be being written."""
 
 PAUSE_S = 0.5
 _PAUSE_SHARE = 10

@@ -34,8 +34,8 @@ class DistanceMark(msgspec.Struct, frozen=True, kw_only=True):
         checksum: SHA-256 of the references, which are in a file of their own.
         limit: Highest distance of an image that is not "unknown", 0..2.
         is_on: Whether it is applied.
-        within, count: Of the images that the limit was found by, those that are within it, and all;
-            0 in cards of earlier versions.
+        within, count: How many of the images that the limit was found by are within it, and how
+            many they are; 0 in cards of earlier versions.
         with_training: Training images are among them, each left out in turn.
     """
 
@@ -107,8 +107,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def blind_words(self) -> str:
-        """That, and why, no picture is answered with "unknown" for being unlike the training
-        images, and how that is changed; "" where it is checked.
+        """Sentence that, and why, no picture is answered with "unknown" for being unlike the
+        training images, and how that is changed; "" where it is checked.
         """
         if self.limit is not None:
             return ""
@@ -120,8 +120,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     def with_thresholds(
         self, *, least_probability: float | None, checks_distance: bool | None
     ) -> Calibration:
-        """The same with these thresholds: the least probability of an answer, None for any; and
-        whether the distance is checked, None to leave that.
+        """The calibration with these thresholds: the least probability of an answer, None for any;
+        and whether the distance is checked, None to leave that.
         """
         mark, wanted = self.distance, self.wants_distance
         if checks_distance is not None:
@@ -132,7 +132,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def with_thresholds_of(self, other: Calibration | None) -> Calibration:
-        """The same with the thresholds of another one; as it is for None."""
+        """The calibration with the thresholds of another one; unchanged for None."""
         if other is None:
             return self
         mark = other.distance
@@ -156,7 +156,7 @@ class Bins(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def error_by_chance(self) -> float:
-        """That of a perfectly calibrated model with these confidences."""
+        """Expected error of a perfectly calibrated model with these confidences."""
         return Reliability(self.counts, self.confidence, self.accuracy).error_by_chance
 
 
@@ -174,7 +174,7 @@ class CalibrationScores(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         temperature, reason: As in `Calibration`.
-        expected_calibration_error: Of the probabilities that the model answers with.
+        expected_calibration_error: ECE of the probabilities that the model answers with, 0..1.
         negative_log_likelihood: Mean over the images, of the same probabilities; None in
             evaluations of earlier versions, and where it is not finite.
         loss_before: The same without the temperature.

@@ -119,7 +119,7 @@ class UnknownThreshold(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         threshold: None where "unknown" always costs less.
-        cost, cost_without: Of an image of the evaluation, in the mean, with it and without it.
+        cost, cost_without: Mean cost of an image of the evaluation with it and without it.
         unknown, wrong: Images of the evaluation below it, and wrong ones above it.
         validation_cost: The first cost on the validation images, which have chosen it.
     """
@@ -190,14 +190,14 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     """Scores on a set of images.
 
     Attributes:
-        loss: Of the uncalibrated outputs, as in training; None where it is not finite.
+        loss: Mean loss of the uncalibrated outputs, as in training; None where it is not finite.
         negative_log_likelihood: Mean loss of the probabilities that are shown, calibrated where the
             model is: the mean of the losses of the images. None where it is not finite, and in
             evaluations of earlier versions.
         confusion: The matrix; in evaluations of earlier versions a list for each actual class,
             which becomes cells.
         part: Which images; "other" for another data set.
-        weights: Those that answered; None where that is not known.
+        weights: Epoch and kind of the evaluated weights; None where that is not known.
         is_validated_on_test: The images were both test and validation images of the training.
         calibration: None in evaluations of earlier versions.
         top_k_accuracy: k -> share of images whose true class is among the k most probable, 0..1,

@@ -41,7 +41,7 @@ class Explained(Answer, frozen=True, kw_only=True, tag="explained"):
     Attributes:
         file: The image file.
         class_name: The class that is explained.
-        probability: Of that class, 0..1.
+        probability: Probability of that class, 0..1.
         method: The one that was used.
         layers: Names of the layers that were looked at; none for occlusion.
         note: What has to be known to read the map, as that it is empty; "" for nothing.

@@ -17,10 +17,10 @@ WHATS: tuple[What, ...] = get_args(What)
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 MOST_CHANNELS = 1536
-"""Of one answer, so that it stays below the limit of a line."""
+"""Most channels of one answer, so that it stays below the limit of a line."""
 
 BINS = 16
-"""Of the histogram of a channel."""
+"""Bins of the histogram of a channel."""
 
 
 class ShowLayer(Request, frozen=True, kw_only=True, tag="show_layer"):
@@ -57,7 +57,7 @@ class LayerPlace(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name, title: Its own, and that of its type.
         group: Name of the group that it belongs to, such as a backbone; "" for none.
-        shape: Of its output, without the batch axis.
+        shape: Shape of its output, without the batch axis.
         has_filters: It has a kernel that can be shown as images.
     """
 
@@ -72,8 +72,8 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """One tile: a channel of the output, or a filter.
 
     Attributes:
-        index: Of the channel, from 0.
-        least, largest, mean: Of its values.
+        index: Index of the channel, from 0.
+        least, largest, mean: Minimum, maximum and mean of its values.
         strength: Mean of their absolute values.
         zeros: Share of its values that are exactly 0, 0..1.
         low, high: The values that the tile's levels 0 and 255 stand for.
@@ -99,7 +99,7 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
         layer: The layer that was looked at.
         what: What is shown of it.
         layers: All layers of the network, each after those that feed it.
-        shape: Of the layer's output, or of its kernel.
+        shape: Shape of the layer's output, or of its kernel.
         total: How many channels or filters it has.
         file: The image file; "" for filters.
         channels: Those that are shown, in order.
@@ -136,7 +136,7 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
 
 
 COLUMNS = ("channel", "min", "max", "mean", "strength", "zeros")
-"""Of the table of channels, in window and terminal."""
+"""Column titles of the table of channels, in window and terminal."""
 
 
 def channel_values(channel: Channel) -> tuple[int | float, ...]:

@@ -37,7 +37,7 @@ class AlteredAccuracy(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         test: Name of the robustness test.
-        strengths: Of what was applied: one alteration of the test, or all together.
+        strengths: Strength of each applied alteration: one of the test, or all together.
         level: The part of the test's strengths that this is, 0..1.
         accuracy: 0..1.
     """
@@ -52,13 +52,13 @@ class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
     """Accuracy on test images, unaltered and altered.
 
     Attributes:
-        accuracy: On the same images without any alteration, 0..1.
+        accuracy: Accuracy on the same images without any alteration, 0..1.
         count, total: How many test images were used, and how many there are.
         measured: In the order of the tests; of each alteration the lower level first, then of all
             together, where there are several.
-        weights: Those that answered; None where that is not known.
-        mean_accuracy: Of the suite, the mean of all altered accuracies, each alteration with the
-            same weight (mean corruption accuracy); None for tests of a project.
+        weights: Epoch and kind of the evaluated weights; None where that is not known.
+        mean_accuracy: Mean of all altered accuracies of the suite, each alteration with the same
+            weight (mean corruption accuracy); None for tests of a project.
     """
 
     accuracy: float

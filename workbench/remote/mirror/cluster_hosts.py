@@ -36,7 +36,7 @@ _END_S = 20.0
 
 
 class Members:
-    """Those other than the chief.
+    """The machines of a cluster other than the chief.
 
     Args:
         machines: "HOST:PORT" of all, the chief first; nothing where it trains alone.
@@ -140,7 +140,7 @@ class _Coming:
         self._thread.start()
 
     def end(self, *, is_over: bool) -> None:
-        """The run is over; or the connection to the chief is gone, and the run goes on."""
+        """Ends the thread: `is_over` where the run is, else only its connection is lost."""
         self._is_over = is_over
         self._is_left.set()
 

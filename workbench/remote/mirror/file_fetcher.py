@@ -64,9 +64,9 @@ class Fetching:
         self._parts = self.run.path / PARTS_NAME
 
     def state(self) -> None:
-        """The checkpoints; one that names the weights of its best epoch comes after them. Raises
-        RemoteError where the connection was lost or the file is not as promised, SaveError of this
-        disk.
+        """Fetches the checkpoints; one that names the weights of its best epoch comes after them.
+        Raises RemoteError where the connection was lost or the file is not as promised, SaveError
+        of this disk.
         """
         for generation in _GENERATIONS:
             path = checkpoint_path(self.run, generation)
@@ -75,7 +75,7 @@ class Fetching:
             remove_old_best(self.run)
 
     def final_state(self) -> None:
-        """The checkpoint of the end of a completed run, and no other; errors as `state`."""
+        """Fetches the checkpoint of the end of a completed run, and no other; errors as `state`."""
         self.state()
         paths = [checkpoint_path(self.run, generation) for generation in _GENERATIONS]
         kept = [path for path in paths if self._is_there(f"checkpoints/{path.name}")]
@@ -92,7 +92,7 @@ class Fetching:
         return self.line.call("stat", run=self.name, name=name).flag("is_there")
 
     def model(self) -> None:
-        """The weights, then the card that belongs to them; errors as `state`."""
+        """Fetches the weights, then the card that belongs to them; errors as `state`."""
         for _ in range(_TRIES):
             self._bring(WEIGHTS_NAME, self.run.weights_path, check_arrays, self._room())
             # A missing or damaged one is no reason to have no model.
@@ -102,12 +102,12 @@ class Fetching:
                 return
 
     def small(self) -> None:
-        """What is kept of each epoch, and where the figures come from; errors as `state`."""
+        """Fetches what is kept of each epoch, and its provenance; errors as `state`."""
         for name in (CONFUSIONS_NAME, ORIGIN_NAME):
             self._bring(name, self.run.path / name, limit=_MAX_SMALL_BYTES)
 
     def words(self) -> None:
-        """The last of what the trainer printed, and the stack of its crash; as `state`."""
+        """Fetches the last of what the trainer printed, and the stack of its crash; as `state`."""
         for path in (self.run.log_path, self.run.crash_path):
             facts = self.line.call("stat", run=self.name, name=path.name)
             if facts.flag("is_there"):
@@ -123,7 +123,7 @@ class Fetching:
     def _bring(
         self, name: str, path: Path, check: Check | None = None, limit: int = _MAX_SMALL_BYTES
     ) -> None:
-        """One file, unless it is here already."""
+        """Fetches one file, unless it is here already."""
         facts = self.line.call("stat", run=self.name, name=name)
         size, digest = facts.number("size"), facts.text("sha256")
         if not facts.flag("is_there") or _is_here(path, size, digest):
@@ -155,7 +155,7 @@ class Fetching:
             raise _not_as_promised(name, error.received or error.what) from error
 
     def _part(self, name: str, digest: str) -> Path:
-        """Where a file grows; what is left of older ones of its name is removed."""
+        """Path of a file being fetched; what is left of older ones of its name is removed."""
         stem = name.replace("/", "-")
         part = self._parts / f"{stem}.{digest}"
         with writing(self._parts):

@@ -34,21 +34,25 @@ class LinkReporter:
         )
 
     def connecting(self) -> None:
-        """A connection is being made; one that was lost is shown as lost until it is there."""
+        """Records that a connection is being made; one that was lost is shown as lost until it is
+        there.
+        """
         if self.link.state not in ("lost", "gone"):
             self._state("connecting")
 
     def setting_up(self, words: str, fraction: float = -1.0) -> None:
-        """What is being made ready there."""
+        """Records what is being made ready there."""
         known = fraction if 0 <= fraction <= 1 else None
         self._state("setting_up", words=words, fraction=known)
 
     def attached(self, words: str = "") -> None:
-        """The log comes; `words` where there is something to wait for."""
+        """Records that the log comes; `words` where there is something to wait for."""
         self._state("attached", words=words)
 
     def lost(self, error: WorkbenchError, wait_s: float) -> None:
-        """The connection was lost, or could not be made; it is tried again after `wait_s`."""
+        """Records that the connection was lost, or could not be made; it is tried again after
+        `wait_s`.
+        """
         now = time.time()
         if not self._lost_since:
             self._lost_since, self._lost_s = now, time.monotonic()
@@ -72,11 +76,11 @@ class LinkReporter:
         self._report(msgspec.structs.replace(self.link, next_try=time.time()))
 
     def refused(self, error: WorkbenchError) -> None:
-        """Trying again is of no use."""
+        """Records that trying again is of no use."""
         self._state("refused", error=error_parts(error))
 
     def ended(self) -> None:
-        """The run is over, and all of it is here."""
+        """Records that the run is over, and all of it is here."""
         self._state("ended")
 
     def _state(self, state: LinkState, **values: Any) -> None:

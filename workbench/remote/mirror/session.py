@@ -1,4 +1,4 @@
-"""While connected: the log is copied, requests are forwarded, files are fetched.
+"""One connection of the run mirror: the log is copied, requests are forwarded, files are fetched.
 
 Three threads share the line. What the log says of the run's end is held back until its files
 are here, so that a reader of the log finds weights that can classify.
@@ -120,7 +120,7 @@ class FileFetcher:
             _patiently(fetching.small)
 
     def _fetch_end(self) -> None:
-        """What a completed run can be trained longer from, once its trainer has tidied up."""
+        """Fetches what a completed run can be trained longer from, once its trainer is done."""
         if keeps_final():
             _patiently(self._fetching.final_state)
         else:
@@ -178,7 +178,9 @@ class ControlForwarder:
                 self._put_off(error)
 
     def _put_off(self, error: Exception) -> None:
-        """It is passed on again, but not five times a second for hours."""
+        """Waits after an error: the request is passed on again, but not five times a second for
+        hours.
+        """
         sys.stderr.write(f"{error}\n")
         self._is_closed.wait(_AGAIN_S)
 
@@ -316,7 +318,7 @@ class MirrorSession:
             )
 
     def _release(self) -> None:
-        """The files are here: now the log may say that the run is over."""
+        """Releases the log's end, as the files are here: now it may say that the run is over."""
         if self._held is not None:
             held, self._held = self._held, None
             self.mirror.append(self.mirror.offset, held)

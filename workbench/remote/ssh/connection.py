@@ -147,7 +147,7 @@ class Connection:
         raise AssertionError("a stream ends with an answer")  # pragma: no cover
 
     def stream(self, verb: str, data: bytes = b"", **fields: Any) -> Iterator[Answer]:
-        """As `call`, but gives every frame; the last one is the answer (`is_last`)."""
+        """Calls as `call` does, but yields every frame; the last one is the answer (`is_last`)."""
         number = next(self._numbers)
         frames: queue.Queue[Answer | None] = queue.Queue(_MOST_FRAMES)
         with self._lock:

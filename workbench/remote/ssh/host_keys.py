@@ -38,7 +38,7 @@ class HostKey:
 
     @property
     def fingerprint(self) -> str:
-        """As `ssh-keygen -l` shows it: "SHA256:..."."""
+        """Fingerprint as `ssh-keygen -l` shows it: "SHA256:..."."""
         digest = hashlib.sha256(base64.b64decode(self.blob)).digest()
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 

@@ -93,7 +93,7 @@ def hosts_path() -> Path:
 
 
 def saved_hosts() -> list[SavedHost]:
-    """Those whose address may be connected, the latest to answer first; [] if damaged."""
+    """Saved hosts whose address may be connected, the latest to answer first; [] if damaged."""
     try:
         known = _read()
     except InputError:
@@ -179,7 +179,7 @@ class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
     key_kept_for: list[str]
 
     def words(self) -> str:
-        """As a sentence or two."""
+        """What was forgotten, in a sentence or two."""
         if not (self.host or self.keys or self.consent):
             return "Unknown host."
         kept = ", ".join(self.key_kept_for)
@@ -237,7 +237,9 @@ def saved_choices() -> list[tuple[Choice, str]]:
 
 
 def label_of(choice: Choice) -> str:
-    """As `target_label`, with the names of saved computers in place of their addresses."""
+    """Label of a target as of `target_label`, with the names of saved computers in place of their
+    addresses.
+    """
     if choice.key != SSH.key:
         return target_label(choice)
     labels = {host.address: host.label for host in saved_hosts()}

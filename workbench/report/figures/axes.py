@@ -30,11 +30,11 @@ class Axes:
     high_y: float
 
     def x(self, value: float) -> float:
-        """Where a value is from the left."""
+        """Distance of a value from the left of the drawing."""
         return self.left + self.width * (value - self.low_x) / ((self.high_x - self.low_x) or 1)
 
     def y(self, value: float) -> float:
-        """Where a value is from the top."""
+        """Distance of a value from the top of the drawing."""
         share = (value - self.low_y) / ((self.high_y - self.low_y) or 1)
         return self.top + self.height * (1 - share)
 

@@ -27,7 +27,7 @@ class Card:
         shape: Output shape in words; "" where it is not known.
         parameters: Numbers that it learns or keeps.
         trained: When it learns, in words.
-        category: Of its type, for the color.
+        category: Category of its type, for the color.
     """
 
     title: str

@@ -102,7 +102,7 @@ def _cell(
 
 
 def _of_pixels(counts: Counts, shares: np.ndarray[Any, Any]) -> Drawing:
-    """One pixel a cell; the diagonal in green, the others in red, empty ones clear."""
+    """Image with one pixel a cell; the diagonal in green, the others in red, empty ones clear."""
     size = len(counts)
     rgba = np.zeros((size, size, 4), np.uint8)
     rgba[..., :3] = _RED

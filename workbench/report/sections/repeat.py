@@ -1,4 +1,4 @@
-"""On what it was computed, and how it is done again."""
+"""Report section: on what the run was computed, and how to repeat it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class ClassifiedColumns:
 
     @classmethod
     def of_header(cls, header: Sequence[str]) -> ClassifiedColumns:
-        """Those of a table with this header, as it was read from the file."""
+        """Columns of a table with this header, as it was read from the file."""
         names = [text_of_cell(name) for name in header]
         has_truth = names[1:2] == ["actual"]
         found = cls(tuple(names[5 + has_truth :]), has_truth)

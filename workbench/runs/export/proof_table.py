@@ -54,8 +54,8 @@ def proof_rows(proofs: Iterable[ExportProof], titles: Mapping[str, str]) -> list
     """A row for each export.
 
     Args:
-        proofs: Of a run.
-        titles: Of the formats, by key; the key itself stands for a missing one.
+        proofs: The exports of a run.
+        titles: Titles of the formats, by key; the key itself stands for a missing one.
     """
     proofs = list(proofs)
     most = max((proof.checked_pictures for proof in proofs if not proof.is_noise), default=0)

@@ -170,8 +170,8 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
 def _accuracy(
     left: _Side, right: _Side, images: ComparedImages | None, edits: ComparedEdits
 ) -> ComparedAccuracy | None:
-    """On the test images that both have predicted, else on the validation images, else by the
-    numbers of their test images.
+    """Compares accuracies on the test images that both have predicted, else on the validation
+    images, else by the numbers of their test images.
     """
     found = compare_accuracy(left.summary, right.summary, images, "test")
     if found is None:
@@ -239,7 +239,9 @@ def _scores(run: RunFolder, part: ImageSet = "test") -> ImageScores | None:
 
 
 def _extended_words(extensions: Extensions) -> str:
-    """Where a run was trained longer: "after epoch 2 of 2, after epoch 4 of 4"; "" for nowhere."""
+    """Epochs after which a run was trained longer: "after epoch 2 of 2, after epoch 4 of 4"; "" for
+    nowhere.
+    """
     return ", ".join(f"after epoch {one.after:,} of {one.before:,}" for one in extensions.entries)
 
 

@@ -99,8 +99,8 @@ def compare_counts(
 
 
 def _words(left: RunSummary, right: RunSummary, test: PairedTest | UnpairedTest, on: str) -> str:
-    """As "Run 3 is better by 2.9 points, 95% interval -3.1 to 9.0: not significant on 34 test
-    images, p = 0.45".
+    """The comparison as a sentence: "Run 3 is better by 2.9 points, 95% interval -3.1 to 9.0: not
+    significant on 34 test images, p = 0.45".
     """
     p = f"p < {_LEAST_P:g}" if test.p_value < _LEAST_P else f"p = {test.p_value:.2g}"
     if not test.difference:

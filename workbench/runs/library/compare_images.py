@@ -30,7 +30,7 @@ class ComparedImages:
 
     Attributes:
         predicted: The class, as the evaluation numbers it; -1 where it has none of this name.
-        probability: Of that class, float32, 0..1.
+        probability: Probability of that class, float32, 0..1.
         actual: The true class in the other run, numbered as `predicted`.
         is_common: Which images the other run was evaluated on, too.
         is_relabeled: Which of these have another true class there: neither gained nor lost.
@@ -87,8 +87,8 @@ def compare_images(here: ImageScores, there: ImageScores) -> ComparedImages:
 
 
 def _places(here: ImageScores, there: ImageScores) -> Numbers:
-    """Where each image of `here` is in `there`; -1 for nowhere. Of copies with several labels the
-    one with the same label, if there is one.
+    """Index in `there` of each image of `here`; -1 for none. Of copies with several labels the one
+    with the same label, if there is one.
     """
     known = {bytes(content): number for number, content in enumerate(there.images.content)}
     labeled = {key: number for number, key in enumerate(_labeled(there))}

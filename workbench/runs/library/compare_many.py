@@ -29,8 +29,8 @@ class ManySection:
     """One aspect of several runs, see `compare.Section`.
 
     Attributes:
-        notes: Of the data: how the edits of each run differ from those of the first, in words. Of
-            the results: whether it is better or worse than the first by more than chance.
+        notes: Sentences about each run beside the first: in the section of the data, how its edits
+            differ; in that of the results, whether it is better or worse by more than chance.
     """
 
     key: str

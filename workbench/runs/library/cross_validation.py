@@ -60,7 +60,7 @@ class FoldPlan:
         return found
 
     def key(self) -> str:
-        """The same for the same folds and seeds of the same project."""
+        """Identifies the series: equal for the same folds and seeds of the same project."""
         return plan_key(self.project, self.folds, self.seeds)
 
 
@@ -72,11 +72,13 @@ class Trained:
         run: Its folder.
         label: What distinguishes it, as "fold 2 of 5".
         fold: Which fold validates, from 1; 0 without folds.
-        seed: Of weights and order.
+        seed: Seed of its initial weights and of the order of the images.
         outcome: As `RunOutcome.kind`.
-        val_accuracy, test_accuracy: Of the weights it has saved, 0..1; None where not measured.
+        val_accuracy, test_accuracy: Accuracies of the weights it has saved, 0..1; None where not
+            measured.
         num_validation: Images in its validation part.
-        confusion: Of its validation images, rows the true classes; None where not counted.
+        confusion: Confusion matrix of its validation images, rows the true classes; None where
+            not counted.
         classes: Names of the classes.
         is_best: Its weights are of the best epoch, chosen on the validation images.
     """

@@ -33,7 +33,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 
 
 def _outcome(run: RunSummary) -> str:
-    """As JSON names it and as people read it."""
+    """Outcome for a text filter: as JSON names it, and as people read it."""
     return f"{run.outcome} {run.state}"
 
 

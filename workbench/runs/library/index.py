@@ -119,7 +119,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _is_under_way(run: RunFolder) -> bool:
-    """It waits to be resumed, or its trainer is running and has not logged anything yet."""
+    """Whether a run waits to be resumed, or its trainer runs and has logged nothing yet."""
     return _stat(f"{os.fspath(run.path)}/{MARKER_NAME}") is not None or run.is_alive()
 
 

@@ -1,4 +1,5 @@
-"""Where the file of each project is: a project may be saved, or saved elsewhere, after its runs.
+"""Last known path of each project's file: a project may be saved, or saved elsewhere, after its
+runs.
 
 `.run-projects` beside the runs holds the last known file of each project by its id.
 """

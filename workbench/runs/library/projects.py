@@ -103,9 +103,9 @@ _FINISHED = ("completed", "stopped")
 
 
 def default_models(runs: Sequence[RunSummary]) -> list[RunSummary]:
-    """Those of the runs, in their order, that may answer unless another is chosen: with weights,
-    ended as planned or by a person, no fold of a cross-validation, and of a sweep that is over the
-    best alone.
+    """Runs, in their order, that may classify unless another one is chosen: with weights, ended as
+    planned or by a person, no fold of a cross-validation, and of a sweep that is over the best
+    alone.
     """
     best: dict[str, RunSummary | None] = {}
     for run in runs:

@@ -98,7 +98,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Spread | None:
-        """Of those that are known; None for none."""
+        """Mean and deviation of the values that are not None; None where there are none."""
         known = [value for value in values if value is not None]
         if not known:
             return None
@@ -115,7 +115,7 @@ class Spread:
 
 
 def spread_words(spread: Spread | None) -> str:
-    """As "88.1% ± 0.9%"; the mean alone of one value, "" for None."""
+    """Mean and deviation in words: "88.1% ± 0.9%"; the mean alone of one value, "" for None."""
     if spread is None:
         return ""
     return share(spread.mean) + (f" ± {share(spread.deviation)}" if spread.count > 1 else "")

@@ -58,7 +58,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         title: Words for people: of the notes, else those it was started with.
         label: Its short name, by which all lists show it: "12 · lr 0.0003 · 32 epochs".
         own_title: The title that a person gave it; "" for none.
-        number: Of its project's runs, from 1; 0 for one without.
+        number: Its number among the runs of its project, from 1; 0 for one without.
         project: Its project in words.
         project_id: The identity of its project; "" for a run of an earlier version.
         project_path: The file of its project; "" for one that was never saved.
@@ -72,9 +72,9 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         is_unsaved: It holds its weights in memory: there is no room for them.
         epochs_done, epochs: Finished and planned.
         is_within: It ended within an epoch, some steps of which are done.
-        best_val_accuracy: Of the best epoch, 0..1 where known.
-        val_accuracy, test_accuracy: Of the weights that are saved, 0..1 where measured for them;
-            while none are, the former of those that would be.
+        best_val_accuracy: Validation accuracy of the best epoch, 0..1 where known.
+        val_accuracy, test_accuracy: Accuracies of the weights that are saved, 0..1 where measured
+            for them; while none are, the former of those that would be.
         keep: The recipe's value for the weights to save, "last" or "best".
         best_loss: Validation loss of the best epoch.
         learning_rate, batch_size: As requested; None where the request does not say.
@@ -367,7 +367,7 @@ def _keep(request: RunRequest) -> str:
 
 
 def dataset_words(choice: Any) -> str:
-    """As `source_words`, of {"key", "params"} as in a project file."""
+    """The data set in words, as of `source_words`, from {"key", "params"} of a project file."""
     if not isinstance(choice, dict) or not isinstance(choice.get("key"), str):
         return ""
     params = choice.get("params")

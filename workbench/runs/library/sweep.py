@@ -35,7 +35,7 @@ _REFUSED = {"seed": "Use --seeds: each combination is trained with as many.",
 
 @dataclass(frozen=True)
 class Combination:
-    """Some values together.
+    """One combination of the axes' values.
 
     Attributes:
         number: From 1.
@@ -58,7 +58,7 @@ class SweepPlan:
         project: What is trained; the values of the axes take the place of its own.
         axes: What differs.
         num_random: Combinations to draw; 0 for all there are, which needs lists.
-        draw_seed: Of the draw: the same seed gives the same combinations.
+        draw_seed: Seed of the draw: the same seed gives the same combinations.
         seeds: With how many seeds of weights and order each combination is trained.
         targets: Where, in turns; () for the project's own.
         is_stopping: Whether hopeless runs are stopped (`median_stopping`).

@@ -49,8 +49,8 @@ class Axis:
 
     @classmethod
     def parse(cls, text: str) -> Axis:
-        """Of KEY=V1,V2,..., KEY=LOW..HIGH, or KEY=LOW..HIGH/N, with N steps, or KEY=LOW..HIGH/Nlog;
-        raises UsageError.
+        """Parses KEY=V1,V2,..., KEY=LOW..HIGH, KEY=LOW..HIGH/N, with N steps, or
+        KEY=LOW..HIGH/Nlog, with N steps on a logarithmic scale; raises UsageError.
         """
         key, sign, listed = (part.strip() for part in text.partition("="))
         values = tuple(dict.fromkeys(part.strip() for part in listed.split(",") if part.strip()))
@@ -77,7 +77,7 @@ class Axis:
         return self.span is not None and not self.steps
 
     def text(self) -> str:
-        """As it is typed."""
+        """The axis as it is typed, which `parse` reads."""
         if self.span is None:
             return f"{self.key}={','.join(self.values)}"
         steps = f"/{self.steps}{'log' * self.is_log}" if self.steps else ""

@@ -52,7 +52,7 @@ class CombinationResult:
     """What the runs of one combination have given.
 
     Attributes:
-        number: Of the combination.
+        number: Number of the combination, from 1.
         values: By key, as typed.
         runs: One a seed.
         val_accuracy, test_accuracy: Over its completed runs; None before the first.
@@ -66,7 +66,7 @@ class CombinationResult:
 
     @classmethod
     def of(cls, runs: Sequence[SweepRun]) -> CombinationResult:
-        """Of runs with the same values."""
+        """Mean and deviation over the seeds of one combination: `runs` have the same values."""
         done = [each.trained for each in runs if each.trained.is_done]
         return cls(
             runs[0].combination,

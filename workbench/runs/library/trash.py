@@ -131,8 +131,8 @@ def restore_run(run: TrashedRun) -> RunFolder:
 
 
 def restore_path(path: Path) -> RunFolder:
-    """As `restore_run`, of the run that was in a folder, as it was deleted last; RunFolderError
-    where the trash has none.
+    """Restores the run that was in a folder, as it was deleted last, as `restore_run` does; raises
+    RunFolderError where the trash has none.
     """
     for run in trashed_runs(path.parent):
         if run.path == path:

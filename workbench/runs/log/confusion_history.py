@@ -1,4 +1,4 @@
-"""Which classes were taken for which, epoch by epoch, kept beside a run.
+"""Confusion matrices of a run, epoch by epoch, kept beside it.
 
 `confusions.bin`: 8 bytes of _MAGIC, the number of classes as uint32, then for each epoch
 its matrix as uint32 (classes, classes), rows the true classes; all little-endian. Appended by

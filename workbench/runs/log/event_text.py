@@ -25,7 +25,7 @@ class TimePart(NamedTuple):
 
     Attributes:
         name: For programs and terminals.
-        field: Of TimeSpent.
+        field: Name of the field of TimeSpent.
         title: What it is, in a few words.
         meaning: What is done in it.
     """
@@ -92,9 +92,9 @@ def event_text(event: RunEvent, epochs: int = 0) -> str:
 
 
 def resumed_words(started: RunStarted | None) -> str:
-    """Where a resumed run went on, and whether its figures are those of one never stopped:
-    "Resumed at step 3,121, bit-exact (as if never stopped)", by the step that was trained next;
-    "" for a run from its start.
+    """Sentence with the step at which a resumed run went on, and whether its figures are those of
+    one never stopped: "Resumed at step 3,121, bit-exact (as if never stopped)", by the step that
+    was trained next; "" for a run from its start.
     """
     if started is None or started.resumed_at_step is None:
         return ""
@@ -145,7 +145,7 @@ def time_words(spent: TimeSpent) -> str:
 
 
 def after_words(spent: TimeSpent) -> str:
-    """As "after training 1 min 33 s"; "" where nothing followed."""
+    """Time after the last step in words: "after training 1 min 33 s"; "" where nothing followed."""
     return f"{AFTER.lower()} {duration(spent.after_s)}" if spent.after_s else ""
 
 

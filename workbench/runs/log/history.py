@@ -55,7 +55,7 @@ _PREPARING = frozenset({"building", "features"})
 """What a trainer does before the first step of a phase."""
 
 UNSAVED = "unsaved"
-"""It holds the weights in memory: there is no room for them."""
+"""Phase of a trainer that holds the weights in memory: there is no room for them."""
 
 _IN_STEPS = frozenset({"training", "validating"})
 _LEAST_KNOWN, _LEAST_KNOWN_S = 0.02, 1.0

@@ -77,7 +77,7 @@ class TimeLeft:
     """An estimate of how long a run will still take.
 
     Attributes:
-        seconds: Of the epochs to come, with their validations.
+        seconds: Duration of the epochs to come, with their validations.
         is_of_head: It ends where fine-tuning begins: what an epoch of that takes is not known
             before its first steps.
     """
@@ -87,7 +87,7 @@ class TimeLeft:
 
 
 def left_words(left: TimeLeft) -> str:
-    """As "14 min 52 s left", "7 s to fine-tuning"."""
+    """The estimate in words: "14 min 52 s left", "7 s to fine-tuning"."""
     return f"{clock(left.seconds)} {'to fine-tuning' if left.is_of_head else 'left'}"
 
 
@@ -110,10 +110,19 @@ def time_left(
     *,
     speed: float | None,
 ) -> TimeLeft | None:
-    """Of the phase that the next step belongs to, by the latest epochs that the present trainer has
-    made in it as a whole: one before it may have had another computer, or one with other work, and
-    in another phase other layers are computed. Before the second of them by `speed`, images per
-    second, too, if it is known in this phase. None while nothing is known.
+    """Estimates the rest of the phase that the next step belongs to; None while nothing is known.
+
+    It goes by the latest epochs that the present trainer has made in it as a whole: an earlier
+    trainer may have had another computer, or one with other work, and in another phase other layers
+    are computed. Before the second of these epochs it goes by `speed`, too.
+
+    Args:
+        step: Training steps that are done.
+        total_steps: Steps of the whole run.
+        epochs: The finished epochs, oldest first.
+        started: The run's first event; None before it is logged.
+        data: What is known of the data set; None before it is loaded.
+        speed: Images per second in this phase; None where unknown.
     """
     steps = data.steps_per_epoch if data is not None else 0
     first, end = phase_steps(step, total_steps, started, steps)
@@ -221,7 +230,7 @@ def seconds_logged(path: Path) -> float:
 
 
 def time_of_both(before: TimeSpent | None, now: TimeSpent) -> TimeSpent:
-    """Where the time of a trainer and of those before it went; the advice is the latest."""
+    """Time spent by a trainer and by those before it, summed; the advice is the latest."""
     if before is None:
         return now
     return TimeSpent(

@@ -1,4 +1,6 @@
-"""Which figure is of which weights, in words: the one table of them, for window and terminal."""
+"""Words for the figures of a run and the weights that they are of: the one table of them, for
+window and terminal.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,8 @@ def weights_words(kept: KeptWeights | None) -> str:
 
 
 def chosen_words(kept: KeptWeights | None) -> str:
-    """As `weights_words`, with the images that chose the epoch: "best epoch (32), chosen on the
-    validation images".
+    """The weights in words, as of `weights_words`, with the images that chose the epoch: "best
+    epoch (32), chosen on the validation images".
     """
     words = weights_words(kept)
     if kept is None or kept.kind != "best" or kept.is_chosen_on_test or kept.val_accuracy is None:
@@ -153,8 +155,8 @@ def test_set_words(*, is_validated_on_test: bool) -> str:
 
 
 def saved_words(kept: KeptWeights | None) -> str:
-    """As "Saved weights: val. accuracy 89.9%, last epoch (40)"; "" where it is not known. The
-    figure is first: it stays where the rest has no room.
+    """The saved weights in words: "Saved weights: val. accuracy 89.9%, last epoch (40)"; "" where
+    it is not known. The figure is first: it stays where the rest has no room.
     """
     words = weights_words(kept)
     if kept is not None and kept.val_accuracy is not None:

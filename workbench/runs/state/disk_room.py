@@ -15,7 +15,7 @@ from workbench.layers import all_layers
 
 _LOG_BYTES = 1024 * 1024
 _BYTES_PER_STEP = 24
-"""Of the event log: loss and accuracy of each batch."""
+"""Bytes of the event log for each step: loss and accuracy of a batch."""
 
 _FEW_STEPS = 1_000_000
 
@@ -35,7 +35,7 @@ def needed_bytes(project: Project, analysis: Analysis) -> int:
 
 
 def refuse_no_room(project: Project, home: Path) -> None:
-    """Nothing where a run of a project has room in a folder, or where that is not known.
+    """Refuses a run of a project that has no room in a folder, where that is known.
 
     Raises:
         NoRoomError: it needs more than is free.

@@ -182,7 +182,9 @@ def _ended(run: RunFolder, tail: _LogEnd | None) -> RunOutcome:
 
 
 def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
-    """It never began elsewhere: as a trainer that failed before its first step."""
+    """Outcome of a run that never began elsewhere: that of a trainer that failed before its first
+    step.
+    """
     return RunOutcome(
         "failed" if link.state == "refused" else "died",
         never_arrived_words(link),

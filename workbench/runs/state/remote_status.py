@@ -32,7 +32,9 @@ def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: boo
 
 
 def away_words(run: RunFolder, step: int | None) -> str:
-    """Where a run without a connection is, or how it was lost, at `step` if known."""
+    """Sentence with the place of a run without a connection, or how it was lost, at `step` if
+    known.
+    """
     link, remote = read_link(run), read_remote(run)
     host = "another computer"
     if remote is not None:  # the address itself: the other text may say anything

@@ -1,4 +1,4 @@
-"""From where a run goes on when it is resumed, in words, before it is."""
+"""The point at which a run would resume, in words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workbench.runs.store.checkpoint import newest_state, path_of
 
 
 def resume_words(run: RunFolder) -> str:
-    """As "Resume continues at epoch 391 of 400 (checkpoint 14:41)."; the epoch is the one that is
-    trained next. Of a run whose checkpoint is only read.
+    """Sentence about the next resume: "Resume continues at epoch 391 of 400 (checkpoint 14:41).";
+    the epoch is the one that is trained next. Of a run whose checkpoint is only read.
     """
     state = newest_state(run)
     if state is None:

@@ -1,4 +1,5 @@
-"""Where a project's runs have cut its split by content, so that its next run cuts there too.
+"""Memory of where a project's runs have cut its split by content, so that its next run cuts there
+too.
 
 Remembered are the marks that the newest such run has logged, so that images added since join by
 their hash and none of the others moves. They are kept with the runs, not written into the project

@@ -98,7 +98,7 @@ class WholeRun:
         return steady_s / self.num_computed if self.num_computed else 0.0
 
     def facts(self) -> dict[str, Any]:
-        """Those of them that are kept as they are."""
+        """Fields that are kept as they are."""
         kept = ("data", "num_train", "num_validation", "num_test", "is_on_features", "other_s")
         return {"ahead_s": self.ahead_s, **{key: getattr(self, key) for key in kept}}
 

@@ -75,8 +75,8 @@ def keep_class_scores(run: RunFolder, found: ClassScores, part: ImageSet, create
 def load_class_scores(
     run: RunFolder, part: ImageSet, created: float, num_classes: int
 ) -> ClassScores | None:
-    """Those of the evaluation of this time; None where they were not kept, or are of another one.
-    Takes a second for the largest: not for the window's thread.
+    """Reads the class scores of the evaluation of this time; None where they were not kept, or are
+    of another one. Takes a second for the largest: not for the window's thread.
 
     Raises:
         RunFolderError: the file is damaged, or too large.

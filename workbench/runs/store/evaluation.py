@@ -59,7 +59,7 @@ class KeptEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         result: The scores.
         source, params: The data set, as in an Evaluate request; "" for a part of the run's own.
-        checksum: Of the weights, as in the model card; "" where it has none.
+        checksum: Checksum of the weights, as in the model card; "" where it has none.
         created: Seconds since the epoch.
     """
 
@@ -116,7 +116,7 @@ class KnownScores:
     Attributes:
         evaluations: The latest of each set of images.
         test: The test at the end of its training; None where it has none.
-        checksum: Of the weights that are there now.
+        checksum: Checksum of the weights that are there now.
         problem: Why a kept evaluation is not shown; None where nothing is wrong.
         calibration: Temperature and thresholds that are there now; None for none.
     """
@@ -190,7 +190,9 @@ def read_evaluation(
 
 
 def _places(part: ImageSet) -> tuple[ImageSet, ...]:
-    """Where an evaluation may be: that of other images was in the file of the test images."""
+    """Image sets in whose files an evaluation may be: that of other images was in the file of the
+    test images.
+    """
     return ("other", "test") if part == "other" else (part,)
 
 

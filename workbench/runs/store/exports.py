@@ -22,7 +22,7 @@ class KeptExports(msgspec.Struct, frozen=True, kw_only=True):
     """The exports of a run by their format's key.
 
     Attributes:
-        created: Of the newest, in seconds since the epoch.
+        created: When the newest was made, in seconds since the epoch.
     """
 
     exports: dict[str, ExportProof]

@@ -60,7 +60,7 @@ class ImageMap:
         role: The part of the training that it is in: TRAINING, VALIDATION or TEST; int8.
         totals: How many images each part has in all, int64 (3,).
         points: Places by method, float32 (n, 2); at least those by "pca".
-        shares: Of the whole variance, along each axis of "pca", 0..1.
+        shares: Share of the whole variance along each axis of "pca", 0..1.
         weights: Checksum of the weights that the features are by, hexadecimal.
         created: Seconds since the epoch.
     """

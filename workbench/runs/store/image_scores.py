@@ -73,7 +73,7 @@ class ScoredImages:
         index: Its number in that part, int32.
         actual, predicted: Numbers of classes, int32.
         rank: How many classes are before the actual one, as in `ImageResults`, int32.
-        probability: Of the predicted class, float32, 0..1.
+        probability: Probability of the predicted class, float32, 0..1.
         loss: Cross-entropy of the probabilities that `probability` is one of, calibrated where the
             model was, float32; may be infinite.
         content: The id of the image (`DataEdits`) as bytes, uint8 (n, 16).
@@ -196,8 +196,8 @@ def remove_image_scores(run: RunFolder, part: ImageSet) -> None:
 def load_image_scores(
     run: RunFolder, part: ImageSet, created: float, num_classes: int
 ) -> ScoredImages | None:
-    """Those of the evaluation of this time, of so many classes; None where they were not kept, or
-    are of another evaluation.
+    """Reads the image scores of the evaluation of this time, of so many classes; None where they
+    were not kept, or are of another evaluation.
 
     Raises:
         RunFolderError: the file is damaged, or too large.

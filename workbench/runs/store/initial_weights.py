@@ -71,7 +71,7 @@ def read_initial(run: RunFolder) -> Arrays | None:
 
 
 def initial_words(initial: InitialWeights | None) -> str:
-    """Where the initial weights are from: "run 3, epoch 5"; "" for random and pretrained ones."""
+    """Source of the initial weights: "run 3, epoch 5"; "" for random and pretrained ones."""
     if initial is None:
         return ""
     return f"{initial.run}, epoch {initial.epoch:,}" if initial.epoch else initial.run

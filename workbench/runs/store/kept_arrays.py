@@ -16,7 +16,7 @@ class KeptArrays:
     """How one kind of arrays is kept, in a file of weights_file.py.
 
     Attributes:
-        max_bytes: Of the file.
+        max_bytes: Size limit of the file.
         damage: That it is damaged, a sentence.
         fix: How to make it again, a sentence.
     """

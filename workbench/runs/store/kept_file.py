@@ -31,7 +31,7 @@ class _Kept(Protocol):
 
     Attributes:
         created: Seconds since the epoch.
-        version: Of the format.
+        version: Version of the format.
     """
 
     @property
@@ -52,7 +52,7 @@ class KeptFile(Generic[K]):
         name: The file's name.
         kind: The struct in it.
         version: The newest format that is understood.
-        max_bytes: Of the file.
+        max_bytes: Size limit of the file.
         title: What it is, in messages: "evaluation".
         fix: How to make it again, a sentence.
     """

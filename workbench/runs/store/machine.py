@@ -36,7 +36,7 @@ _TITLES = {
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a training ran.
+    """The machine on which a training ran.
 
     Attributes:
         versions: Versions of the application and its libraries.

@@ -15,7 +15,7 @@ ORIGIN_NAME = "origin.json"
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run's figures come from: what computed them last, and which images."""
+    """Origin of a run's figures: what computed them last, and which images."""
 
     machine: Machine
     data: DataMark

@@ -23,7 +23,7 @@ class KeptRobustness(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         result: The accuracies.
-        checksum: Of the weights, as in the model card; "" where it has none.
+        checksum: Checksum of the weights, as in the model card; "" where it has none.
         created: Seconds since the epoch.
     """
 

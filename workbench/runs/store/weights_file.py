@@ -87,7 +87,7 @@ def read_arrays(
 
     Args:
         path: The file.
-        checksum: Of a model card, which the content must have; "" for any.
+        checksum: Checksum in a model card, which the content must have; "" for any.
         data: The file's content, where that is read already.
         max_bytes: Longest file; None for any.
         layers: What the names of arrays may begin with, up to a "/"; None for anything.
@@ -185,7 +185,7 @@ class _Portions:
         self._most = None
 
     def read(self, size: int = -1) -> bytes:
-        """As of a file."""
+        """Reads bytes as a file does; raises BadZipFile for a directory that is too long."""
         if self._most is None:
             return self._file.read(size)
         data = self._file.read(self._most + 1 if size < 0 else min(size, self._most + 1))
@@ -194,7 +194,7 @@ class _Portions:
         return data
 
     def close(self) -> None:
-        """As of a file."""
+        """Closes the file."""
         self._file.close()
 
 

@@ -6,7 +6,7 @@ from workbench.core.params import ChoiceParam
 from workbench.settings.spec import SettingSpec
 
 SCALE_VARIABLE = "QT_SCALE_FACTOR"
-"""Of the environment: a factor that Qt multiplies by, which counts more than the setting."""
+"""Environment variable with a factor that Qt scales by, which counts more than the setting."""
 
 SCALES = ("100", "110", "125", "150", "175", "200")
 

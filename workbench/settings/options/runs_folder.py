@@ -1,4 +1,4 @@
-"""Where runs are kept."""
+"""Setting: the folder of runs."""
 
 from __future__ import annotations
 

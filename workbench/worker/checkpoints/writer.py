@@ -90,11 +90,11 @@ class _Pace:
         self.pause_s = least_s
 
     def took(self, cost_s: float) -> None:
-        """It was written at that cost."""
+        """Sets the pause before the next checkpoint by the cost of the last one, in seconds."""
         self.pause_s = min(_INTERVAL_S, max(self._least_s, _PAUSE_PER_COST * cost_s))
 
     def restart(self) -> None:
-        """It was just written, or tried to."""
+        """Restarts the clock: a checkpoint was just written, or tried to."""
         self._at = time.monotonic()
 
     @property

@@ -62,8 +62,8 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 
 
 def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Peers:
-    """Whom the trainer of a run trains with: it starts processes on this computer itself, and
-    waits for other machines to join.
+    """The cluster that the trainer of a run trains with: it starts processes on this computer
+    itself, and waits for other machines to join.
 
     Raises:
         RunError: a process cannot be started.

@@ -41,7 +41,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line:
-    """One end, of a connected socket; its messages are read by a thread of its own.
+    """Connection over a connected socket; its messages are read by a thread of its own.
 
     Args:
         on_message: Called in that thread with each message; True where that was all there is

@@ -64,4 +64,4 @@ class BenchmarkAhead:
 
 
 benchmark_ahead = BenchmarkAhead()
-"""Of this process; a trainer that was not kept ready has none."""
+"""The one of this process; in a trainer that was not kept ready it has no benchmark."""

@@ -1,4 +1,4 @@
-"""From a project and its images to a loop that can run: strategy, model, pipelines."""
+"""Compilation of a project and its images to a loop that can run: strategy, model, pipelines."""
 
 from __future__ import annotations
 

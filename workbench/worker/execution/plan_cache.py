@@ -54,10 +54,10 @@ class Known:
     skipped: Mapping[Variant, float] = field(default_factory=dict)
 
     def to_measure(self, variants: Sequence[Variant], steps: int) -> tuple[Variant, ...]:
-        """Those of `variants` that a run of so many steps should race against the first of them:
-        all where the first is not known, else those never tried, or tried with clearly less time,
-        as far as last time's answer says that there is time for them: a race of the first alone
-        would take seconds and decide nothing.
+        """Variants that a run of so many steps should race against the first of them: all where the
+        first is not known, else those never tried, or tried with clearly less time, as far as last
+        time's answer says that there is time for them: a race of the first alone would take seconds
+        and decide nothing.
         """
         first = self.timings.get(variants[0])
         if first is None:
@@ -106,7 +106,7 @@ class _Skipped(msgspec.Struct, frozen=True):
 
 
 class Likeness(msgspec.Struct, frozen=True):
-    """What networks are compared by.
+    """Features by which a network with known measurements is found that is similar.
 
     Attributes:
         group: A name for what similar ones have in common: the computer, the versions, and the

@@ -29,7 +29,7 @@ _KEY = "explainer"
 
 _NOISY_COPIES = 16
 _NOISE = 0.1 * 255
-"""Of SmoothGrad: standard deviation, a tenth of the range of values."""
+"""Standard deviation of SmoothGrad's noise: a tenth of the range of pixel values."""
 
 _TRIED = (3, 3, 2)
 """So many layers of the last size, of the one before and of the third, the last of each: a batch of
@@ -143,8 +143,15 @@ class Explainer:
         return tuple(self._graph.nodes[key].name for key in at)
 
     def _most_telling(self, image: Pixels, number: int) -> tuple[Maps, Sequence[str]]:
-        """Of the maps at different depths the one whose hottest tenth counts most for the class,
-        and where it was computed; the deepest of equal ones.
+        """Chooses Grad-CAM's depth by a deletion test: the map whose hottest tenth, grayed out,
+        lowers the probability of the class most; the deepest of equal ones.
+
+        Args:
+            image: uint8 (height, width, channels), fitted to the model.
+            number: Number of the class.
+
+        Returns:
+            The map, float32 (height, width), and ids of the nodes that it was computed at.
         """
         maps = self.maps_at_passages(image, number)
         if self.places.last != self._passages[-1:]:
@@ -194,7 +201,7 @@ class Explainer:
         return share * np.stack([_resized(one, self._size) for one in maps])
 
     def _starts(self) -> list[str]:
-        """Where gradients end: at the image, and behind what has none."""
+        """Nodes at which gradients end: at the image, and behind what has none."""
         stops = [key for key in self.places.stops if key in self.places.planes]
         return [self.places.input, *stops]
 
@@ -230,7 +237,7 @@ def explainer_of(runner: KerasRunner) -> Explainer:
 
 
 def hottest(heat: Maps, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where a map (height, width) is hottest: bool of its shape, true for a part of its places."""
+    """Mask of the hottest places of a map, bool (height, width), true for a part of them."""
     count = max(1, round(part * heat.size))
     found = np.zeros(heat.size, bool)
     found[np.argpartition(heat.ravel(), -count)[-count:]] = True

@@ -32,7 +32,7 @@ def occlusion_drops(
     Args:
         runner: The model.
         image: uint8 (height, width, channels), fitted to the model.
-        number: Of the class.
+        number: Number of the class.
         on_progress: Called with the fraction done, 0..1, before each step; may raise to stop.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Where in a network the picture still is a plane: what Grad-CAM and gradients look at."""
+"""Nodes of a network at which the picture still is a plane: what Grad-CAM and gradients look at."""
 
 from __future__ import annotations
 

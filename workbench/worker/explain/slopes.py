@@ -33,7 +33,7 @@ def compile_slopes(
     Args:
         graph: The network.
         built: The same, whole, with its weights, which may change later.
-        places: Of the network.
+        places: The places of the network, as `find_places` gives them.
         at: Ids of the nodes in question.
         is_chain: They are in order one behind the other, and no way goes around one.
     """

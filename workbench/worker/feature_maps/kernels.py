@@ -23,7 +23,7 @@ class Filters:
     Attributes:
         values: float32 (height, width, input channels, filters).
         is_color: The input channels are red, green and blue.
-        shape: Of the kernel, as Keras has it.
+        shape: Shape of the kernel, as Keras has it.
     """
 
     values: Values

@@ -15,7 +15,8 @@ Values = np.ndarray[Any, np.dtype[np.float32]]
 Levels = np.ndarray[Any, np.dtype[np.uint8]]
 
 _MOST_PIXELS = 1_500_000
-"""Of all tiles together: larger maps are reduced, so that the image is written within 50 ms."""
+"""Pixels of all tiles together: larger maps are reduced, so that the image is written within
+50 ms."""
 
 _DIGITS = 6
 

@@ -59,7 +59,7 @@ class FeatureRows(ChosenRows):
         self._places = places
 
     def pick(self, indices: Numbers) -> Self:
-        """Some of these rows."""
+        """The rows at these indices."""
         chosen = self._places[self._chosen[indices]]
         return type(self)(self._segments, chosen, self.shape[1:], self.dtype)
 
@@ -80,8 +80,8 @@ class FeatureStore:
     Args:
         folder: Where the segments of all extractors are.
         name: Identifies the extractor: hexadecimal digits.
-        shape: Of a row.
-        dtype: Type of its numbers.
+        shape: Shape of the features of one image.
+        dtype: Their type.
 
     Raises:
         LinkFoundError: the folder is behind a link.

@@ -64,8 +64,9 @@ class Layer:
         name: Its name; "" where a file has none.
         arrays: Its arrays, trainable ones first; the key of one of a file is its path there.
         kind: Its class, as Keras writes it in paths ("conv2d"); "" where unknown.
-        place: Of a file: the model in it whose layers are in one order with this one.
-        path: Of a file: where the layer is.
+        place: The model in the file whose layers are in one order with this one; "" for a layer
+            that is not of a file.
+        path: Path of the layer in the file; "" for a layer that is not of a file.
     """
 
     name: str

@@ -28,7 +28,7 @@ from workbench.worker.foreign.listed_layers import FileLayer, file_layers, whole
 from workbench.worker.foreign.matching import match_in_order, match_layers
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
-"""Where a `.keras` file holds its weights."""
+"""Member of a `.keras` file that holds its weights."""
 
 RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
 """What a notebook's result holds, and nothing else."""
@@ -37,7 +37,7 @@ CARD_MEMBER = "workbench.json"
 """Our model card inside an exported `.keras` file."""
 
 CONFIG_MEMBER = "config.json"
-"""Where a `.keras` file describes its network."""
+"""Member of a `.keras` file that describes its network."""
 
 _MAX_CARD_BYTES = 8 << 20
 _MAX_CONFIG_BYTES = 16 << 20

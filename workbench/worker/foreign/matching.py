@@ -1,4 +1,4 @@
-"""Which layer of a weights file is which of a network.
+"""Matching of the layers of a weights file with those of a network.
 
 What says so, in this order: the network that the file describes, where it does; the names, where
 both sides have the same ones; the order of the layers, where only one fits. Where layers could be

@@ -188,8 +188,8 @@ class _Reader:
         return place
 
     def keras2_place(self, file: Any) -> str | None:
-        """Where the layers of a file that Keras 2 wrote are: "" for the top, where it saved
-        weights alone, or a group with "/" behind it; None where the layout is another one.
+        """Path of the layers in a file that Keras 2 wrote: "" for the top, where it saved weights
+        alone, or a group with "/" behind it; None where the layout is another one.
         """
         if self._is_layers(file):
             return ""

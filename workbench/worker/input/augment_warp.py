@@ -84,18 +84,18 @@ def _reader(pictures: Any, sampling: Sampling) -> Callable[[Any, Any], Any]:
 
 
 def _reflected(at: Any, length: int) -> Any:
-    """As in (d c b a | a b c d | d c b a)."""
+    """Index of the source pixel, as in (d c b a | a b c d | d c b a)."""
     at = tf.math.floormod(at, 2 * length)
     return tf.minimum(at, 2 * length - 1 - at)
 
 
 def _wrapped(at: Any, length: int) -> Any:
-    """As in (a b c d | a b c d | a b c d)."""
+    """Index of the source pixel, as in (a b c d | a b c d | a b c d)."""
     return tf.math.floormod(at, length)
 
 
 def _clamped(at: Any, length: int) -> Any:
-    """As in (a a a a | a b c d | d d d d)."""
+    """Index of the source pixel, as in (a a a a | a b c d | d d d d)."""
     return tf.clip_by_value(at, 0, length - 1)
 
 

@@ -19,8 +19,8 @@ _SHARE_OF_FREE = 0.5
 
 
 def cache_mode_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> CacheMode:
-    """Where a part's images should lie: as the recipe's `pipeline` pins it, or with "auto" in
-    memory where there is enough. What is pinned to be streamed is so already in `part`.
+    """Cache mode of a part's images: as the recipe's `pipeline` pins it, or with "auto" in memory
+    where there is enough. What is pinned to be streamed is so already in `part`.
     """
     pinned = recipe.pipeline if recipe is not None else "auto"
     if pinned == "memory" or is_array(part):

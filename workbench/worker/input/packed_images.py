@@ -34,7 +34,7 @@ from workbench.worker.input.sources import fit_of, load_data
 FORMAT = "workbench-images 1"
 
 MOST_BYTES = 4 * 10**9
-"""Of all images: a program holds them in memory twice, and Colab gives it 12 GB."""
+"""Bytes of all images: a program holds them in memory twice, and Colab gives it 12 GB."""
 
 _PARTS = ("train", "validation", "test")
 _CHUNK_BYTES = 16 * 2**20

@@ -1,4 +1,5 @@
-"""From prepared images to batches on the device: tf.data, and the layers that run in it.
+"""Input pipeline from prepared images to batches on the device: tf.data, and the layers that run in
+it.
 
 Elements of a training pipeline: (images (batch, h, w, c), labels (batch,)); of an
 evaluation pipeline also weights (batch,), 0 for the filling of the last batch. Images

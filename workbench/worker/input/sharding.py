@@ -1,4 +1,4 @@
-"""Which rows of every batch a machine computes, where several share them.
+"""Sharding: the rows of every batch that a machine computes, where several share them.
 
 Every batch is a function of (seed, step), so no image has to be sent: each machine makes
 its own rows of it, drawing the random numbers of the whole. Several machines see exactly the

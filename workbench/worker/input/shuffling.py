@@ -1,4 +1,4 @@
-"""In which order images are trained on: a function of (seed, pass), nothing else.
+"""Order in which images are trained on: a function of (seed, pass), nothing else.
 
 So a run can be repeated, and continued at any step, without storing an order.
 """

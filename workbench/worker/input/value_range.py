@@ -47,8 +47,8 @@ def with_value_range(loaded: LoadedData, params: Mapping[str, Any], ctx: LoadCon
 
     Args:
         loaded: As the source gives it.
-        params: Of the source; its `range` is "auto", "each" or LOW-HIGH.
-        ctx: Canceling.
+        params: Parameters of the source; its `range` is "auto", "each" or LOW-HIGH.
+        ctx: Cancels the reading of files.
     """
     given = str(params.get("range", EACH))
     paths = [path for part in loaded.parts if isinstance(part, FilePart) for path in part.paths]
@@ -88,7 +88,9 @@ def _with(loaded: LoadedData, text: str, found: tuple[Inference, ...]) -> Loaded
 
 
 def _marks(paths: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
-    """Some files that may have more than 8 bits, spread evenly: path, size and time of change."""
+    """A sample of the files that may have more than 8 bits, spread evenly: path, size and time of
+    change.
+    """
     named = [path for path in paths if not path.lower().endswith(_SHALLOW)]
     chosen = named[:: max(1, len(named) // _HEADS)]
     return tuple(mark for path in chosen if (mark := _mark(path)) is not None)
@@ -123,7 +125,7 @@ def _read_evidence(marks: tuple[tuple[str, int, int], ...]) -> tuple[Evidence, .
 
 
 def _may_be_deep(path: str) -> bool:
-    """By the first bytes of a file."""
+    """Whether a file may have more than 8 bits, by its first bytes."""
     try:
         with open_foreign(path) as file:
             head = file.read(_HEAD_BYTES)

@@ -38,7 +38,7 @@ class _Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Wrong(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Nothing was lowered: an error in the project, or a fault of ours."""
+    """Answer where nothing was lowered: an error in the project, or a fault of ours."""
 
     error: ErrorParts
 

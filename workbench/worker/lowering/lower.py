@@ -46,7 +46,8 @@ _OWN_FORM = (
     "XLA compiles the step here, but not to portable StableHLO, so Google's compiler "
     "cannot be run on it."
 )
-"""It mixes types within an operation now and then, which the text then shows by another form."""
+"""Message where the text differs: XLA mixes types within an operation now and then, which the text
+then shows by another form."""
 
 _COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
 
@@ -159,7 +160,7 @@ def _checked(project: Project, num_classes: int) -> Analysis:
 
 
 def _too_large(analysis: Analysis) -> str:
-    """In words, where the weights alone would not fit into this computer's memory."""
+    """Words where the weights alone would not fit into this computer's memory; "" otherwise."""
     needed, room = analysis.costs.weight_bytes, _ROOM * memory_limit()
     if not room or needed <= room:
         return ""

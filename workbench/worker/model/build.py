@@ -1,4 +1,4 @@
-"""From the graph to Keras: the model, the layers of the input pipeline, and the weights."""
+"""Builds the graph in Keras: the model, the layers of the input pipeline, and the weights."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def with_hidden(built: BuiltModel, hidden: str) -> Any:
 
 
 def head_with_hidden(built: BuiltModel, graph: Graph, end: str, hidden: str) -> Any | None:
-    """The same behind the layer `end`, whose outputs it takes; None where the last hidden layer is
-    before that.
+    """A Keras model as of `with_hidden` that takes the outputs of the layer `end`; None where the
+    last hidden layer is before that.
     """
     before = graph.ancestors(end) | {end}
     output = built.layers[end].output

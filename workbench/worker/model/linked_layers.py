@@ -25,13 +25,14 @@ from workbench.worker.model.normalized_images import normalized_before
 from workbench.worker.process.lazy_keras import keras, tf
 
 _LINEAR = "_workbench_linear"
-"""Of the output of a ReLU: its input."""
+"""Attribute of the output tensor of a ReLU: the ReLU's input."""
 
 _WINDOWS = "_workbench_windows"
-"""Of the output of a convolution without activation: True."""
+"""Attribute of the output tensor of a convolution without activation: True."""
 
 _POOLED = "_workbench_pooled"
-"""Of the output of a pooling of such an output: that output, and how it is pooled."""
+"""Attribute of the tensor that max pooling makes of such an output: (that output, arguments of the
+pooling)."""
 
 
 def linked_class(training_class: TrainingClass | None) -> Any | None:

@@ -18,7 +18,7 @@ _MOST_CHANNELS = 4
 """More than that are no images: what comes from another layer needs its gradient anyway."""
 
 _NORMALIZED = "_workbench_normalized"
-"""Of the output of a normalization: its `NormalizedImages`."""
+"""Attribute of the output tensor of a normalization: its `NormalizedImages`."""
 
 
 @dataclass(frozen=True)

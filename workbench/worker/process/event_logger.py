@@ -74,7 +74,7 @@ class EventLogger:
             self.log(PhaseChanged(phase=phase, text=text, fraction=fraction, can_skip=can_skip))
 
     def log_line(self, text: str, *, level: str = "info") -> None:
-        """A sentence for the log panel."""
+        """Logs a sentence for the log panel."""
         self.log(LogLine(text=text, level=level))
 
     def batches(
@@ -87,7 +87,7 @@ class EventLogger:
         images_per_second: float,
         learning_rate: float,
     ) -> None:
-        """The batches of one call, each with its own values."""
+        """Logs the batches of one call, each with its own values."""
         self.log(
             Batch(
                 epoch=epoch,

@@ -41,7 +41,7 @@ class Imports:
 
 
 imports = Imports()
-"""Of this process."""
+"""How this process imports."""
 
 
 @cache
@@ -82,7 +82,7 @@ class LazyKeras:
     """Imports Keras on its TensorFlow backend once, on request or ahead of time."""
 
     _lock = threading.Lock()
-    """Of all of them: a trainer waits for the import that it began before it had a run."""
+    """Shared by all instances: a trainer waits for the import that it began before it had a run."""
 
     def __init__(self) -> None:
         self._keras: Any = None

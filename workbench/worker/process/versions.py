@@ -1,4 +1,4 @@
-"""Which versions take part in a training, without importing any of them."""
+"""Versions that take part in a training, without importing any of them."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _num_images(loaded: LoadedData) -> int:
 
 
 def _features(job: Job, num_images: int) -> FeatureMaker:
-    """Those of a backbone that needs no download: of few images the most features, of many those
+    """Features by a backbone that needs no download: of few images the most features, of many those
     that are computed quickest.
     """
     job.keras()

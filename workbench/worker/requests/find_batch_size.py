@@ -68,7 +68,7 @@ def _try_all(job: Job, trial: BenchmarkSetup, sizes: Sequence[int]) -> list[Batc
 def _measure_again(
     job: Job, trial: BenchmarkSetup, measured: dict[int, list[float]], done: float
 ) -> None:
-    """One round over the sizes whose speeds contradict each other; adds to `measured`."""
+    """Measures one round over the sizes whose speeds contradict each other; adds to `measured`."""
     suspects = BatchSpeeds(measured).suspects if measured else []
     part = (1 - _FIRST_PART) / _ROUNDS
     for number, size in enumerate(suspects):

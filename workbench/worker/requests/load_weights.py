@@ -265,7 +265,7 @@ def _fill(
 
 
 def _write_events(run: RunFolder, project: Project, path: Path) -> None:
-    """A log as of a training of no epochs, so that the list of runs shows what this is."""
+    """Writes a log as of a training of no epochs, so that the list of runs shows what this is."""
     started = time.monotonic()
     with EventWriter(run.events_path) as log:
         log.write(

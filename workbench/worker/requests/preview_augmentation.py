@@ -63,7 +63,7 @@ class _Chosen:
         part: The same fitted to the network's input.
         labels: Name of the class of each.
         files: The file of each; "" for none.
-        class_names: Of the data set.
+        class_names: Names of all classes of the data set.
         num_train: How many images are trained on.
     """
 

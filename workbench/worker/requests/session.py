@@ -76,7 +76,7 @@ class Job(BaseLoadContext):
         return str(path)
 
     def session_bitmap(self, pixels: Pixels, kind: str) -> str:
-        """The same as an uncompressed bitmap, see `write_bitmap`."""
+        """The path of an uncompressed bitmap, written as by `session_png`, see `write_bitmap`."""
         from workbench.pictures.png import write_bitmap
 
         path = self._session_path(kind, "bmp")

@@ -1,4 +1,4 @@
-"""From what a model answers for each image to an evaluation, and what is kept of it."""
+"""Makes an evaluation of what a model answers for each image, and what is kept of it."""
 
 from __future__ import annotations
 

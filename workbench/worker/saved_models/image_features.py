@@ -46,7 +46,8 @@ from workbench.worker.saved_models.evaluation import scored_images
 
 MOST_TRAINING = 20_000
 MOST_OTHERS = 10_000
-"""Of more images a random sample is used, always the same."""
+"""Most training images, and most images of the other parts: of more a random sample is used, the
+same each time."""
 
 _STEP = 256
 _UMAP_SEED = 8

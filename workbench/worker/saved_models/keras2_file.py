@@ -52,7 +52,7 @@ def _arrays(layer: Any) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _write_names(group: Any, key: str, names: Sequence[str]) -> None:
-    """A list of names as an attribute, in parts (KEY0, KEY1, ...) where it is long."""
+    """Writes a list of names as an attribute, in parts (KEY0, KEY1, ...) where it is long."""
     array = np.array([name.encode() for name in names], "S") if names else np.zeros(0, "S1")
     each = max(1, _MOST_BYTES // array.itemsize)
     if len(array) <= each:

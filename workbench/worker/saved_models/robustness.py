@@ -25,7 +25,8 @@ LEVELS = (0.5, 1.0)
 """Parts of a test's strengths that are measured: with the unaltered images, a curve of three."""
 
 MAX_IMAGES = 1_000
-"""Of a training's own measurement: the accuracy is known to about 3% then (95% confidence)."""
+"""Images that a training measures itself on: they give the accuracy to about 3 points (95%
+confidence)."""
 
 _CHUNK_BYTES = 32 * 2**20
 _MAX_CHUNK = 256
@@ -61,7 +62,7 @@ def robustness_of(
         is_suite: These are those of the ready suite, at its strengths.
         images: At most so many of them are used, evenly spread; 0 for all.
         on_progress: Called with the fraction done, 0..1, before each step; may raise to stop.
-        request_id: Of the request that is answered.
+        request_id: Id of the request that is answered.
     """
     chosen = _spread(len(x), images)
     levels = SUITE_LEVELS if is_suite else LEVELS

@@ -28,7 +28,7 @@ NUM_IMAGES = 256
 """Enough that a unit which is zero on all of them is of no use, and few enough to be quick."""
 
 _GRADIENT_IMAGES = 64
-"""Of those, how many the gradients are of: they take three times as long as the outputs."""
+"""How many of these gradients are computed for: they take three times as long as the outputs."""
 
 SHARE = 0.01
 """Most of a training's time that is spent on measuring."""

@@ -1,4 +1,4 @@
-"""Where the seconds of a training go, and what would save the most of them."""
+"""Accounting of where the seconds of a training go, and what would save the most of them."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class StepMath:
         return self._num_classes <= MAX_CLASSES
 
     def evaluation_zeros(self) -> list[Any]:
-        """Where the sums of `evaluate` start: float64 () each, then int64 (classes²,)."""
+        """Initial sums of `evaluate`: float64 () each, then int64 (classes²,)."""
         zeros = [tf.constant(0.0, tf.float64)] * 4
         if self.has_confusion:
             zeros.append(tf.zeros((self._num_classes**2,), tf.int64))

@@ -112,7 +112,7 @@ class Task:
 
     @cached_property
     def place(self) -> CacheMode:
-        """Where the training images lie."""
+        """Cache mode of the training images: in memory, cached, or streamed."""
         return cache_mode_of(self.data.train, self.project.recipe)
 
     @property

@@ -154,8 +154,8 @@ class EpochTrainer:
             raise self.diverged("the loss is not finite", step, self._found(step))
 
     def _found(self, bad_step: int) -> str:
-        """Where the values of a step stopped being finite, in words; "" where several machines
-        train: they cannot go back together.
+        """Sentence with the layer at which the values of a step stopped being finite; "" where
+        several machines train: they cannot go back together.
         """
         if self._compiled.loop.share != WHOLE:
             return ""

@@ -35,7 +35,7 @@ Rates = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True)
 class Culprit:
-    """Where values stopped being finite: the layer's name in Keras, "" for the images themselves
+    """Cause of values that are not finite: the layer's name in Keras, "" for the images themselves
     or for the loss; and what was found, as the second half of a sentence.
     """
 
@@ -114,7 +114,7 @@ class Replay:
 
 
 def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
-    """Where a batch's values stop being finite with the weights as they are now."""
+    """Finds the layer at which a batch's values stop being finite with the present weights."""
     if not _is_finite(pictures):
         return Culprit("", "the images from the input pipeline are not finite")
     weights = culprit_of_weights(built)

@@ -78,7 +78,7 @@ class OpenProject:
         return self._project is not None
 
     def take(self, project: Project) -> None:
-        """It is opened, or was changed."""
+        """Takes the project, which was opened or changed."""
         self._project = project
 
     def look(self) -> None:

@@ -31,7 +31,7 @@ from workbench.worker.saved_models.robustness import refuse_unknown, robustness_
 from workbench.worker.trainer.after_training import SkippedError
 
 _MAX_WORDS = 400
-"""Of a fault of a library; TensorFlow's can be pages long."""
+"""Characters that are logged of a library's error; TensorFlow's can be pages long."""
 
 
 def is_saved_test_needed(ready: PreparedTraining) -> bool:
@@ -122,10 +122,10 @@ class TestLoadContext(BaseLoadContext):
         self._report = report
 
     def check_cancelled(self) -> None:
-        """Nothing."""
+        """No-op: the test is not canceled."""
 
     def keras(self) -> Any:
-        """No data set is loaded here."""
+        """Is never called: no data set is loaded here."""
         raise NotImplementedError
 
     def _report_progress(self, _text: str, fraction: float | None) -> None:

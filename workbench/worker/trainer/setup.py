@@ -111,7 +111,7 @@ class TrainingSetup:
         )
 
     def _moved(self) -> list[str]:
-        """That it began on another target, as a reason."""
+        """The reason that the run began on another target, in words; [] where it did not."""
         if self._run.moved_to() is None:
             return []
         began = target_text(self._run.request().to_project().target, all_targets())
@@ -176,7 +176,7 @@ class TrainingSetup:
         return compiled, sizes, target
 
     def _describe_to(self, ledger: TimeLedger, compiled: Compiled) -> None:
-        """What advice on the time depends on."""
+        """Describes what advice on the time depends on."""
         recipe, layers = self._recipe, [layer for _, layer in compiled.built.pipeline]
         ledger.place = compiled.plan.pipeline
         is_augmenting = any(hasattr(layer, "generator") for layer in layers)

@@ -50,7 +50,8 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
             layers: it says nothing of other runs.
         data: Identifies the data set, see `runs.state.throughput.data_mark`; "" in files of before.
         num_train, num_validation, num_test: Its images in this run; 0 where unknown.
-        ahead_multiply_adds, ahead_numbers: Of one image in the frozen layers computed ahead.
+        ahead_multiply_adds, ahead_numbers: Multiply-adds and output numbers of one image in the
+            frozen layers computed ahead.
         ahead_s: Seconds of that for one image; 0 where all features were known before.
         num_copies: Augmented copies of a training image that have features; 0 without features.
         other_s: Seconds of the run that were not in epochs and not spent on frozen layers; 0

@@ -145,8 +145,8 @@ class RunEstimate:
         return f"{words} No batch size fits: make the model smaller."
 
     def sentence(self) -> str:
-        """As people write them: "About 12 s per epoch, 2 min in all, training memory 1.3 GB of 24.0
-        GB.".
+        """The estimate as a sentence: "About 12 s per epoch, 2 min in all, training memory 1.3 GB
+        of 24.0 GB.".
         """
         return self.trouble or f"{self.time_words()}, training memory {self.memory_words}."
 
@@ -165,7 +165,7 @@ class RunEstimate:
         return words if self.total_s is None else f"{words}, {rough_duration(self.total_s)} in all"
 
     def basis(self) -> str:
-        """Where the times come from, in words."""
+        """Source of the times, in words."""
         if self.is_live:
             return "measured in the run that trains now"
         if not self.num_runs:
@@ -174,7 +174,7 @@ class RunEstimate:
         return f"estimated from {plural(self.num_runs, 'run')} on this computer{busy}"
 
     def memory_basis(self) -> str:
-        """Where the memory comes from, in words."""
+        """Source of the memory figure, in words."""
         if not self.num_memory_runs:
             return "estimated from the layers: no run of this kind on this computer yet"
         return f"estimated from {plural(self.num_memory_runs, 'run')} of this kind on this computer"

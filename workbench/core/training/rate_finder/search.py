@@ -15,8 +15,8 @@ Train = Callable[[float, int], Trial]
 Verdict = Literal["keep", "change", "unknown"]
 
 MARGIN = 0.0075
-"""Of accuracy, 0..1, half-way through a training: rates no further apart are equally good. At its
-end they were seen to be 0.6 times as far apart, less than half a point.
+"""Difference of accuracy, 0..1, half-way through a training: rates no further apart are equally
+good. At its end they were seen to be 0.6 times as far apart, less than half a point.
 """
 
 _WIDE_MARGIN = 0.01
@@ -94,7 +94,7 @@ class RateSearch:
         train: Makes a trial.
         present: The project's rate.
         start: Where a sweep suggests to begin; None where it does not.
-        lengths: Of the trials.
+        lengths: Steps of the trials.
         chance: Accuracy of always naming the largest class, 0..1.
         batch_size: Images of each step.
         num_images: Training images; 0 where that is not known.

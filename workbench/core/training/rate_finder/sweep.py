@@ -29,7 +29,7 @@ _NOISES = 4.0
 """A fall or climb counts from so many times the noise of the smoothed losses on."""
 
 _LEAST_FALL = 0.005
-"""Of the loss before it; a smaller fall decides nothing however little noise there is."""
+"""Share of the loss before a fall: a smaller one decides nothing however little noise there is."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Descent:
 
     @property
     def start(self) -> float:
-        """Where to begin to look for a good rate: the loss answers late to a rising rate."""
+        """Rate at which to begin to look for a good one: the loss answers late to a rising rate."""
         return self.rate / 3
 
 

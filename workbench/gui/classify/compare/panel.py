@@ -127,7 +127,7 @@ class ComparisonPanel(QFrame):
         self._choose(Path(self.box.itemData(place)))
 
     def _on_run_changed(self) -> None:
-        """Another first model; where it was the second, both change places."""
+        """Takes another first model; where it was the second, both change places."""
         first, self._first = self._first, self._state.run
         if self.section.is_open:
             self._choose(first if self.second.run == self._first else self.second.run)

@@ -49,7 +49,9 @@ class SecondAnswers(QObject):
 
     @property
     def num_agreeing(self) -> tuple[int, int]:
-        """Of how many pictures that were compared, and how many they are, the answers agree."""
+        """(agreeing, compared): pictures for which both networks predict the same class, and all
+        that both have classified.
+        """
         return sum(self._agreements.values()), len(self._agreements)
 
     def set_run(self, run: Path | None) -> None:
@@ -67,7 +69,7 @@ class SecondAnswers(QObject):
         self._follow()
 
     def _forget(self, file: str) -> None:
-        """A file was classified again: it may be another picture now."""
+        """Drops what is known of a file that was classified again: it may have changed."""
         self._known.pop(file, None)
         self._agreements.pop(file, None)
 

@@ -56,7 +56,7 @@ class MapFigure(QWidget):
 
     @property
     def opacity(self) -> float:
-        """Of the maps, 0..1."""
+        """Opacity of the maps over the picture, 0..1."""
         return self._opacity
 
     def sizeHint(self) -> QSize:
@@ -91,12 +91,14 @@ class MapFigure(QWidget):
         self.update()
 
     def set_opacity(self, opacity: float) -> None:
-        """How much the maps cover the picture, 0..1."""
+        """Sets how much the maps cover the picture, 0..1."""
         self._opacity = opacity
         self.update()
 
     def places(self) -> list[QRectF]:
-        """Where the pictures are drawn: beside or below each other, whichever makes them larger."""
+        """Rectangles of the pictures, in pixels: beside or below each other, whichever makes them
+        larger.
+        """
         if self._picture.isNull():
             return []
         count = max(1, len(self._layers))
@@ -148,7 +150,7 @@ class MapFigure(QWidget):
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, layer.words)
 
     def _paint_legend(self, painter: QPainter) -> None:
-        """A bar of the colors between “less” and “more evidence”."""
+        """Paints a bar of the colors between “less” and “more evidence”."""
         line = QRectF(0, self.height() - _WORDS_PX, self.width(), _WORDS_PX)
         words = ("less", "more evidence")
         left, right = (painter.fontMetrics().horizontalAdvance(each) + _GAP_PX for each in words)

@@ -111,7 +111,7 @@ class ExplanationPanel(Box):
         self.maps.failed.connect(self._on_failed)
 
     def clear(self) -> None:
-        """Nothing is explained: no picture is shown, or it could not be read."""
+        """Shows no explanation: no picture is shown, or it could not be read."""
         self._entry = None
         self._forget_map()
         self.figure.set_picture(QImage())
@@ -167,7 +167,7 @@ class ExplanationPanel(Box):
         self.class_box.setToolTip(plain_tip(f"Class to explain: {name}"))
 
     def _on_outdated(self) -> None:
-        """Another run answers: its map follows its answer."""
+        """Drops the map, as another run answers: its map follows its answer."""
         self._forget_map()
         self.wait.say("")
 

@@ -58,7 +58,7 @@ class ChannelFigure(PaintedWidget):
         return 3 * _GAP_PX + _BAR_PX + 2 * _LINE_PX + _HISTOGRAM_PX
 
     def _paint_scale(self, painter: QPainter, top: int) -> None:
-        """A bar of the colors, with the values at its ends."""
+        """Paints a bar of the colors, with the values at its ends."""
         assert self._shown is not None  # noqa: S101 - for the type
         answer = self._shown.answer
         channel = answer.channels[self._position]
@@ -81,7 +81,7 @@ class ChannelFigure(PaintedWidget):
         painter.drawText(line, Qt.AlignmentFlag.AlignRight, number_text(high))
 
     def _paint_histogram(self, painter: QPainter) -> None:
-        """A bar for each part of the range of values, the fullest as high as there is room."""
+        """Paints a bar for each part of the range of values, the fullest at full height."""
         assert self._shown is not None  # noqa: S101 - for the type
         channel = self._shown.answer.channels[self._position]
         counts = channel.histogram

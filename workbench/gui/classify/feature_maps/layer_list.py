@@ -44,7 +44,7 @@ class LayerList(QTreeView):
 
     @property
     def names(self) -> list[str]:
-        """Of the layers, in order."""
+        """Names of the listed layers, in order."""
         return [place.name for place in self._places]
 
     @property

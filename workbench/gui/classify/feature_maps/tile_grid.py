@@ -24,7 +24,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
 _TILE_PX, _SMALL_PX, _GAP_PX = 50, 24, 4
-"""At least; tiles share the width of a row."""
+"""Least sides of tiles, and the gap between them; tiles share the width of a row."""
 _LEAST_COLUMNS = 4
 _KEYS = {
     Qt.Key.Key_Left: (-1, 0),
@@ -35,7 +35,7 @@ _KEYS = {
 
 
 class TileGrid(QWidget):
-    """As many tiles beside each other as fit. Only what is seen is drawn.
+    """A grid of tiles with as many columns as fit. Only what is visible is drawn.
 
     Signals:
         chosen(int): The tile at a position was clicked, or Enter was pressed on it.
@@ -60,12 +60,12 @@ class TileGrid(QWidget):
 
     @property
     def count(self) -> int:
-        """Tiles that are shown."""
+        """Number of tiles that are shown."""
         return len(self._shown.answer.channels) if self._shown is not None else 0
 
     @property
     def position(self) -> int:
-        """Of the tile that the keyboard is at."""
+        """Index of the tile at the keyboard cursor, from 0."""
         return self._at
 
     def set_layer(self, shown: ShownLayer | None, *, is_common: bool = False) -> None:
@@ -108,7 +108,7 @@ class TileGrid(QWidget):
         return max(1, rows) * (self._side(width) + _GAP_PX) - _GAP_PX
 
     def cell(self, position: int) -> QRect:
-        """Where a tile is drawn: a square that it fits in."""
+        """Square that a tile is drawn in, in pixels."""
         side = self._side(self.width())
         row, column = divmod(position, self._columns(self.width()))
         return QRect(column * (side + _GAP_PX), row * (side + _GAP_PX), side, side)
@@ -183,12 +183,12 @@ class TileGrid(QWidget):
         self.setAccessibleDescription(name_of(answer, answer.channels[self._at]))
 
     def _least_side(self) -> int:
-        """Of a square that a tile fits in, in pixels: less for single values."""
+        """Smallest side of a tile's square, in pixels; smaller where tiles are single values."""
         is_single = self._shown is not None and max(self._shown.answer.tile, default=0) == 1
         return _SMALL_PX if is_single else _TILE_PX
 
     def _side(self, width: int) -> int:
-        """The same where the tiles of a row share a width."""
+        """Side of a tile's square, in pixels, where the tiles of a row share `width` pixels."""
         return max(1, (width + _GAP_PX) // self._columns(width) - _GAP_PX)
 
     def _columns(self, width: int) -> int:

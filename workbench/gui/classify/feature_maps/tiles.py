@@ -34,7 +34,7 @@ class ShownLayer:
     common: QImage
 
     def place(self, position: int) -> QRect:
-        """Where in the images the tile of a channel is, by its position in the answer."""
+        """Rectangle of a channel's tile in the images, by its position in the answer."""
         height, width = self.answer.tile
         row, column = divmod(position, self.answer.columns)
         return QRect(column * width, row * height, width, height)

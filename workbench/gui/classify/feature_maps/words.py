@@ -19,7 +19,7 @@ ORDERS: tuple[tuple[Order, str, str], ...] = (
 
 
 def name_of(shown: LayerShown, channel: Channel) -> str:
-    """As "Channel 12" or "Filter 12", from 0 as in Keras."""
+    """Title of a tile: "Channel 12" or "Filter 12", from 0 as in Keras."""
     return f"{'Filter' if shown.what == 'filters' else 'Channel'} {channel.index}"
 
 

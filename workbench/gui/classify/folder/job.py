@@ -21,7 +21,7 @@ from workbench.protocol.classify_many import (
 )
 
 SCORES = 2
-"""Of each image: the answer, and the next class for the margin between them."""
+"""Classes with a probability in each row: the answer and the runner-up, for the margin."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class FolderModel(QAbstractTableModel):
     # rows --------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Another folder."""
+        """Removes all rows, for another folder."""
         self.beginResetModel()
         self.rows = FolderRows()
         self._order = np.zeros(0, np.int64)

@@ -203,8 +203,8 @@ class FolderResults(QFrame):
     # what the panel calls ----------------------------------------------------------------
 
     def begin(self, name: str, run: Path | None, model: str, *, is_watched: bool = False) -> None:
-        """Another folder of this name is being classified, or watched, with the network of this
-        run (folder and title).
+        """Begins another folder of this name, which is classified, or watched, with the network of
+        this run (folder and title).
         """
         self._name, self._run, self._model = name, run, model
         self._is_complete, self._is_watched = False, is_watched
@@ -220,7 +220,7 @@ class FolderResults(QFrame):
         self._on_filter()  # the class that was chosen is no choice any more
 
     def set_chosen(self, run: Path | None, model: str) -> None:
-        """The run (folder and title) that is chosen for what is classified next."""
+        """Takes the run (folder and title) that is chosen for what is classified next."""
         self._chosen = (run, model)
         self._show_other_model()
 
@@ -232,11 +232,11 @@ class FolderResults(QFrame):
             self.other_model.show_models(self._model, model, is_complete=self._is_complete)
 
     def files(self) -> list[str]:
-        """Where the images of all rows are, in the order they came."""
+        """Paths of the images of all rows, in the order they came."""
         return [self.model.rows.file(row) for row in range(len(self.model.rows))]
 
     def add(self, answers: list[Classified]) -> None:
-        """The next images, in order."""
+        """Adds the answers for the next images, in order."""
         self.model.add(answers)
         if not self.model.is_in_order and not self._sorting.isActive():
             self._sorting.start()
@@ -281,13 +281,13 @@ class FolderResults(QFrame):
             self.truth_chosen.emit(path)
 
     def close_background(self) -> None:
-        """Nothing is read or written any more."""
+        """Ends all reading and writing in the background."""
         self.thumbnails.close()
         self.sorter.close()
         self.saver.close()
 
     def set_complete(self, *, is_complete: bool) -> None:
-        """Whether all rows are there: only then they are sorted into folders."""
+        """Sets whether all rows are there: only then they are sorted into folders."""
         self._is_complete = is_complete
         for each in (self.sort_button, self.truth_button):
             each.setEnabled(is_complete and bool(len(self.model.rows)))

@@ -115,11 +115,11 @@ class FolderRows:
         self._moves.append((len(self), moved))
 
     def probability(self, row: int) -> float:
-        """Of the predicted class, 0..1."""
+        """Probability of the predicted class, 0..1."""
         return float(self._shares[0, row])
 
     def margin(self, row: int) -> float:
-        """The difference to the next class, 0..1."""
+        """Probability of the predicted class less that of the runner-up, 0..1."""
         return float(self._shares[0, row] - self._shares[1, row])
 
     def is_right(self, row: int) -> bool | None:

@@ -32,7 +32,7 @@ _NOT_YET = (
     "images of a run."
 )
 _LINE_PX = 178
-"""One line of images with their words."""
+"""Height of one line of images with their words."""
 _MOST_LINES = 2
 
 
@@ -75,7 +75,7 @@ class NearestImagesView(QWidget):
         self.grid.clicked.connect(lambda index: self._enlarge(index.row()))
 
     def clear(self) -> None:
-        """No picture is shown, or its answer is of another run."""
+        """Shows nothing: no picture is shown, or its answer is of another run."""
         self._nearest.drop()
         self._entry = None
         self.rows.show_images(())
@@ -104,7 +104,7 @@ class NearestImagesView(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """As many lines as the images need, at most two."""
+        """Makes the grid as high as the lines that the images need, at most two."""
         lines = -(-self.rows.rowCount() // self.grid.columns)
         self.grid.setFixedHeight(_LINE_PX * min(max(lines, 1), _MOST_LINES))
 
@@ -167,7 +167,7 @@ class NearestImagesView(QWidget):
         self._when_seen.do(self._request)
 
     def _on_run_changed(self) -> None:
-        """What is computed for another run is given up."""
+        """Gives up what is computed for another run."""
         if self._computing.is_open and self._computed_of != self._state.run:
             self._computing.drop()
             self._computed_of = None

@@ -23,7 +23,8 @@ def grab_reason(platform: str, environment: Mapping[str, str]) -> str:
 
     Args:
         platform: Qt's name of the window system.
-        environment: Of this process. On X11 under Wayland only a black screen is grabbed.
+        environment: Environment variables of this process. On X11 under Wayland only a black screen
+            is grabbed.
     """
     is_under = environment.get("XDG_SESSION_TYPE", "") == "wayland"
     if platform.startswith("wayland") or (platform == "xcb" and is_under):

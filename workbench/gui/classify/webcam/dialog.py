@@ -126,7 +126,7 @@ class WebcamDialog(QDialog):
             camera.deleteLater()
 
     def take_frame(self, frame: Any) -> None:
-        """The camera has another frame."""
+        """Takes another frame of the camera."""
         if frame.isValid():
             self.live.take(frame.toImage)
 
@@ -161,6 +161,6 @@ class WebcamDialog(QDialog):
         self.live.close()
 
     def closeEvent(self, event: Any) -> None:
-        """As Close: the camera is free again at once."""
+        """Ends as Close does: the camera is free again at once."""
         self._end()
         super().closeEvent(event)

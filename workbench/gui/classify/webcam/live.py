@@ -50,12 +50,12 @@ class LiveFrames(QObject):
         return self._image
 
     def take(self, make_image: MakeImage) -> None:
-        """The camera has another frame: it replaces one that still waits."""
+        """Takes another frame of the camera: it replaces one that still waits."""
         self._newest = make_image
         self._convert()
 
     def close(self) -> None:
-        """No frame and no answer is wanted any more."""
+        """Drops frames and answers, and deletes the frame's file."""
         self._newest = None
         self._question.drop()
         self._background.close()

@@ -89,7 +89,7 @@ class WhatIfBench(QWidget):
     # what is altered -----------------------------------------------------------------------
 
     def set_entry(self, entry: ClassifiedPicture | None) -> None:
-        """The picture that is altered from now on; None for none."""
+        """Sets the picture that is altered from now on; None for none."""
         is_readable = entry is not None and entry.answer.error is None
         before, self._entry = self._entry, entry if is_readable else None
         if self._entry is not None and before is not None:

@@ -51,7 +51,7 @@ class LiveScores(QObject):
             self._send()
 
     def forget(self) -> None:
-        """Nothing is wanted any more, and nothing is reported."""
+        """Drops what was requested: its answer is not reported."""
         self._next = None
         self._generation += 1
         self._question.drop()

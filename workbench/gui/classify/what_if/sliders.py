@@ -37,7 +37,7 @@ class _Slider(QSlider):
 
     @property
     def strength(self) -> float:
-        """In the alteration's unit."""
+        """Strength in the alteration's unit."""
         if not self._spec.is_fine:
             return float(self.value())
         room = self._spec.greatest - self._spec.neutral
@@ -108,7 +108,7 @@ class AlterationSliders(QWidget):
 
     @property
     def strengths(self) -> dict[str, float]:
-        """Those that change something, in the order in which they are applied."""
+        """Strengths of the alterations that change something, by key, in order of use."""
         return {
             key: slider.strength
             for key, slider in self.sliders.items()

@@ -284,7 +284,7 @@ class ImageBrowser(Box):
         self._listing.identify(places, done)
 
     def close_background(self) -> None:
-        """Nothing is read any more."""
+        """Ends all reading in the background."""
         self._listing.drop()
         self.thumbnails.close()
         self._background.close()

@@ -1,4 +1,4 @@
-"""Which images there are, which of them are shown, and in which order. Qt-free.
+"""The listed images, a filter, and their order. Qt-free.
 
 A hundred thousand images are a few arrays and one list of names: no object for each.
 """
@@ -62,7 +62,7 @@ class Images:
         return len(self.names)
 
     def add(self, listed: ListedImages) -> None:
-        """Some more images."""
+        """Appends one chunk of the listing."""
         if listed.part not in self.parts:
             self.parts.append(listed.part)
         number = len(listed.files)

@@ -76,6 +76,6 @@ class Listing(QObject):
         self._identify.ask(request, handlers)
 
     def drop(self) -> None:
-        """Nothing is requested any more."""
+        """Drops all requests."""
         self._list.drop()
         self._identify.drop()

@@ -34,7 +34,7 @@ _PART_WORDS = {"train": "training", "validation": "validation", "test": "test"}
 
 
 class PictureRow(QWidget):
-    """Some images side by side, each as large as there is room."""
+    """A row of images side by side, each as large as there is room."""
 
     def __init__(self, pictures: FoundPictures, theme: Theme, full_px: int = _PICTURES_PX) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class FindingDetail(QScrollArea):
         self.show_nothing()
 
     def show_nothing(self) -> None:
-        """Nothing is chosen."""
+        """Shows that no finding is chosen."""
         self._show("", "")
 
     def show_finding(self, number: int) -> None:

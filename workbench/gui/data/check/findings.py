@@ -34,7 +34,7 @@ _Checked = tuple[Choice, Mapping[str, str]]
 
 
 def _no_numbers() -> dict[str, dict[str, list[int]]]:
-    """Of each rule, the numbers of its findings by group: none yet."""
+    """Rule -> group -> numbers of its findings, with every rule and no finding yet."""
     return {key: {} for key in all_data_checks()}
 
 
@@ -251,7 +251,8 @@ class Findings(QObject):
 
         Args:
             numbers: Which findings.
-            key: Of the action, which all of them have; "" for the first one of each.
+            key: Key of the action to take; findings without it are skipped. "" for the first action
+                of each.
         """
         found = [self.found[number] for number in numbers if self.states[number] == "open"]
         chosen = [

@@ -143,7 +143,7 @@ class DataCheckPanel(Box):
             self.check_button.click()
 
     def _check(self) -> None:
-        """Once more as before: what was looked for is looked for again."""
+        """Checks once more as before: what was looked for is looked for again."""
         report = self.findings.report
         self.findings.check(labels=report is not None and report.has_checked_labels)
 

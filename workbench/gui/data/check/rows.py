@@ -45,8 +45,8 @@ class Row:
     """A heading, or a finding below it.
 
     Attributes:
-        rule: Of a heading: its findings.
-        number: Of a finding: its number; -1 for a heading.
+        rule: Findings of a rule, whose heading this is; or the rule of the finding.
+        number: Number of the finding; -1 for a heading.
     """
 
     rule: RuleFindings

@@ -14,8 +14,8 @@ LEFT_OUT = ""
 
 
 def renamed(own: Sequence[str], classes: Classes, names: Collection[str], name: str) -> Classes:
-    """Some classes of the project get one name: one is renamed, several are merged, and "" leaves
-    them out.
+    """Changes in which classes of the project get one name: a single one is renamed, several are
+    merged, and "" leaves them out.
 
     Args:
         own: The classes of the data set.

@@ -1,4 +1,4 @@
-"""Which network is trained on the images and why, and other ones to choose."""
+"""The network that is trained on the images, the reason, and other ones to choose."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class NetworkBox(Box):
 
 
 def _where(spec: BackboneSpec) -> str:
-    """Where its weights are, in words. Looks at the disk."""
+    """Place of its weights, in words. Looks at the disk."""
     weights = spec.weights
     if not isinstance(weights, DownloadedWeights):
         return "included"

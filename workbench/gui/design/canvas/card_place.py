@@ -1,4 +1,4 @@
-"""Where a problem's card lies: beside its node, in the part of the canvas that is seen and free.
+"""Placement of a problem's card: beside its node, in the part of the canvas that is seen and free.
 Qt-free.
 """
 

@@ -107,7 +107,7 @@ class EdgeItem(CanvasItem):
             self._draw_ends(painter)
 
     def _draw_ends(self, painter: QPainter) -> None:
-        """Both ends of a selected line: which layers it connects, also where lines meet."""
+        """Draws both ends of a selected line: which layers it connects, also where lines meet."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._look.accent)

@@ -38,7 +38,7 @@ class EdgeScroller(QObject):
         self.ticks.timeout.connect(self.step)
 
     def follow(self, pointer: Pointer) -> None:
-        """The gesture's pointer is here now."""
+        """Follows the gesture's pointer, which is here now."""
         self._pointer = pointer
         if self._speed(pointer.view).isNull():
             self._may_scroll = True
@@ -55,7 +55,7 @@ class EdgeScroller(QObject):
         self.ticks.start()
 
     def stop(self) -> None:
-        """The gesture is over."""
+        """Ends scrolling: the gesture is over."""
         self.wait.stop()
         self.ticks.stop()
         self._pointer, self._may_scroll = None, False

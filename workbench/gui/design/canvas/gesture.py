@@ -52,16 +52,16 @@ class Gesture:
         self._marks.clear()
 
     def start(self, pointer: Pointer) -> None:
-        """The gesture begins here."""
+        """Begins the gesture here."""
 
     def move(self, pointer: Pointer) -> None:
-        """The pointer is somewhere else."""
+        """Follows the pointer, which has moved."""
 
     def end(self, pointer: Pointer) -> None:
-        """The gesture is done: make its one edit."""
+        """Ends the gesture by making its one edit."""
 
     def cancel(self, reason: str) -> None:
-        """The gesture is canceled, for `reason`."""
+        """Cancels the gesture, for `reason`."""
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
         """A key during the gesture; True when it ends the gesture, which then makes its edit."""

@@ -1,4 +1,4 @@
-"""Which problem has a card, and which layers the problems name: their cards show their names, or
+"""The problem that has a card, and the layers that problems name: their cards show their names, or
 are marked. Qt-free.
 """
 
@@ -15,7 +15,7 @@ from workbench.core.network.text import named_in
 from workbench.gui.design.canvas.node_facts import problems_of
 
 Place = tuple[str | None, str]
-"""Of a problem: node and title."""
+"""Identifies a problem: id of its node, None for one of no single node, and its title."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Mentions:
     """Ids of layers that problems name.
 
     Attributes:
-        named: In any message, or on a button of the problems that are shown.
-        marked: By the problem that is looked at.
+        named: Layers named in any message, or on a button of the problems that are shown.
+        marked: Layers named by the problem that is looked at.
     """
 
     named: frozenset[str] = frozenset()
@@ -38,7 +38,14 @@ class Mentions:
         shown: Iterable[str],
         looked_at: str,
     ) -> Mentions:
-        """Of all problems of a graph; `shown` and `looked_at` are texts with those of buttons."""
+        """Finds the layers of a graph that texts name.
+
+        Args:
+            graph: The network.
+            problems: All its problems.
+            shown: Texts of the problems that are shown, with those of their buttons.
+            looked_at: Text of the problem that is looked at, with those of its buttons.
+        """
         texts = " ".join([*(problem.message for problem in problems), *shown])
         return cls(named_in(texts, graph), named_in(looked_at, graph))
 
@@ -57,15 +64,15 @@ class Attention:
     closed: frozenset[Place] = frozenset()
 
     def begin(self) -> None:
-        """Another network: nothing is asked for any more."""
+        """Forgets the problem whose card was asked for, as there is another network."""
         self.opened = None
 
     def open(self, problem: Problem) -> None:
-        """The card of a problem is asked for."""
+        """Asks for the card of a problem."""
         self.opened = problem.place
 
     def close(self, problems: Iterable[Problem]) -> None:
-        """No card of these problems is wanted until it is asked for."""
+        """Keeps the cards of these problems closed until one is asked for."""
         self.opened, self.closed = None, frozenset(problem.place for problem in problems)
 
     def problem_to_show(

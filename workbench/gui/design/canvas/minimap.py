@@ -55,7 +55,7 @@ class Minimap(QWidget):
         self.setVisible(self.has_room and len(self._scene.nodes) > 0 and not is_whole)
 
     def _to_map(self) -> QTransform:
-        """From the scene to the widget; the network fills it, the middle in the middle."""
+        """Maps the scene to the widget; the network fills it, the middle in the middle."""
         content = self._scene.content_rect()
         room = QRectF(self.rect()).adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
         wide, high = max(content.width(), 600.0), max(content.height(), 400.0)

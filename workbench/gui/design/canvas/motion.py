@@ -12,12 +12,12 @@ MOTION_MS = 120
 
 
 def allow_motion(*, is_allowed: bool) -> None:
-    """Whether anything of this application moves by itself."""
+    """Sets whether anything of this application moves by itself."""
     QApplication.setEffectEnabled(Qt.UIEffect.UI_General, is_allowed)
 
 
 def is_motion_allowed() -> bool:
-    """As `allow_motion` has set it."""
+    """Whether `allow_motion` has allowed motion."""
     return QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
 
 

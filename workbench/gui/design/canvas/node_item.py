@@ -88,13 +88,13 @@ class NodeItem(CanvasItem):
         return self.pos() + QPointF(NODE_WIDTH / 2, 0)
 
     def shape_place(self, *, is_left: bool) -> QRectF:
-        """Where the output shape is written, on one side of the edge, from the corner."""
+        """Rectangle of the output shape, on one side of the edge, relative to the card's corner."""
         width = self._look.shape_ink.metrics.horizontalAdvance(self.facts.shape) + 1
         away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
         return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
 
     def data_place(self) -> QRectF:
-        """Where the name of the data set is written, from the corner; empty without one."""
+        """Rectangle of the data set's name, relative to the card's corner; empty without one."""
         if not self.facts.data:
             return QRectF()
         ink = self._look.link_ink
@@ -110,7 +110,9 @@ class NodeItem(CanvasItem):
         self.setCacheMode(mode.DeviceCoordinateCache if is_detailed else mode.NoCache)
 
     def set_drawn(self, *, is_drawn: bool) -> None:
-        """Drawn into a file: in full detail at any scale, without dots of open ends."""
+        """Sets whether the item is drawn into a file: in full detail at any scale, without dots of
+        open ends.
+        """
         self.set_detailed(is_drawn)
         self.setCacheMode(QGraphicsItem.CacheMode.NoCache)
         self._is_drawn = is_drawn
@@ -143,7 +145,9 @@ class NodeItem(CanvasItem):
             self._paint_badge(painter)
 
     def _paint_far(self, painter: QPainter, scale: float) -> None:
-        """The card from far away: its colors, its type, and a mark where it has a problem."""
+        """Paints the card as seen from far away: its colors, its type, and a mark where it has a
+        problem.
+        """
         look, rect = self._look, QRectF(0, 0, NODE_WIDTH, self.height)
         is_bad = self.facts.severity == "error"
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
@@ -190,7 +194,7 @@ class NodeItem(CanvasItem):
             painter.drawRoundedRect(outline, RADIUS + 3, RADIUS + 3)
 
     def _paint_strips(self, painter: QPainter) -> None:
-        """The category at the left side, and at the right when the layer learns."""
+        """Paints strips: the category at the left side, and at the right when the layer learns."""
         look = self._look
         _, strip = look.card_paths(self.height)
         painter.fillPath(strip, look.category_color(self.facts.category))
@@ -253,7 +257,7 @@ class NodeItem(CanvasItem):
             painter.drawEllipse(QPointF(NODE_WIDTH / 2, 0), PORT_RADIUS, PORT_RADIUS)
 
     def _paint_badge(self, painter: QPainter) -> None:
-        """A mark at the corner: how many problems, or "!"."""
+        """Paints a mark at the corner: how many problems, or "!"."""
         look = self._look
         color = look.bad if self.facts.severity == "error" else look.warning
         place = QRectF(NODE_WIDTH - _BADGE / 2 - 2, -_BADGE / 2 + 1, _BADGE, _BADGE)

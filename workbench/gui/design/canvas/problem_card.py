@@ -62,7 +62,9 @@ class ProblemCard(CanvasItem):
         return title_place, body_place
 
     def _lay_out_buttons(self, top: float) -> list[QRectF]:
-        """As many in a row as there is room for; words that are too long for a row are wrapped."""
+        """Places as many buttons in a row as there is room for; words that are too long for a row
+        are wrapped.
+        """
         places: list[QRectF] = []
         x, widest = _PADDING, CARD_WIDTH - 2 * _PADDING
         for fix in self.fixes:
@@ -102,7 +104,7 @@ class ProblemCard(CanvasItem):
         return self.scale() == _scale_in(room) and is_clear
 
     def _lay_out_line(self, node: Box, others: Sequence[Box]) -> None:
-        """The line from the edge of the node to the card."""
+        """Lays out the line from the edge of the node to the card."""
         place = self.mapRectToScene(self.size)
         box = Box(place.left(), place.top(), place.right(), place.bottom())
         start, end = line_between(node, box)
@@ -114,11 +116,11 @@ class ProblemCard(CanvasItem):
         return self.size.contains(self.mapFromScene(scene_point))
 
     def button_places(self) -> list[QRectF]:
-        """Where the buttons of the fixes are, from the card's corner."""
+        """Rectangles of the buttons of the fixes, relative to the card's corner."""
         return list(self._buttons)
 
     def close_place(self) -> QRectF:
-        """Where the close button is, from the card's corner."""
+        """Rectangle of the close button, relative to the card's corner."""
         return QRectF(CARD_WIDTH - _CLOSE - 6, 6, _CLOSE, _CLOSE)
 
     def is_close_at(self, scene_point: QPointF) -> bool:

@@ -118,7 +118,7 @@ class ProblemScene(QGraphicsScene):
             self._mark()
 
     def _drop_places(self) -> list[Box]:
-        """Where the next layers go: below the open ends."""
+        """Areas where the next layers go: below the open ends."""
         ends = (item.box for item in self.nodes.values() if item.facts.is_open_below)
         below = NODE_HEIGHT + 2 * GAP
         return [Box(e.left, e.bottom, e.right, e.bottom + below) for e in ends]

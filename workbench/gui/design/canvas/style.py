@@ -195,8 +195,8 @@ class CanvasStyle:
         trainings: Sequence[Training],
         width: float = STRIP_WIDTH,
     ) -> None:
-        """The stripe at the right side of a card: when its layers learn, the first one's part at
-        the top. That of fine-tuning is broken, so that it differs not by color alone.
+        """Draws the stripe at the right side of a card: when its layers learn, the first one's part
+        at the top. That of fine-tuning is broken, so that it differs not by color alone.
         """
         if all(training == "always" for training in trainings):
             return
@@ -214,7 +214,7 @@ class CanvasStyle:
         painter.restore()
 
     def draw_training_mark(self, painter: QPainter, center: QPointF, training: Training) -> None:
-        """A snowflake for what is frozen, a half filled circle for what is fine-tuned."""
+        """Draws a snowflake for what is frozen, a half filled circle for what is fine-tuned."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self.mark_pens[training])
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -245,7 +245,7 @@ class CanvasStyle:
             left += self.words_ink.metrics.horizontalAdvance(text) + _PART_GAP
 
     def draw_chevron(self, painter: QPainter, center: QPointF, *, is_down: bool) -> None:
-        """The sign of a button that opens (down) or folds (up) a group."""
+        """Draws the sign of a button that opens (down) or folds (up) a group."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self.chevron_pen)
         dy = 2.5 if is_down else -2.5

@@ -41,7 +41,8 @@ _TIP_FRAME = QSize(40, 48)
 NUDGE = 4.0
 """Scene pixels that Ctrl and an arrow move the selection; ten times that with Shift."""
 _NUDGING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-"""Some window managers take Alt with an arrow for their desktops; none takes Ctrl."""
+"""Modifiers that move nodes with an arrow: some window managers take Alt for their desktops; none
+takes Ctrl."""
 _COPY_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.Cut)
 
 
@@ -103,7 +104,7 @@ class GraphView(ZoomView):
         self._follow(pointer)
 
     def move_gesture(self, pointer: Pointer) -> None:
-        """The pointer of the gesture that is going on is somewhere else."""
+        """Follows the pointer of the gesture that is going on."""
         if self._gesture is not None:
             if self._gesture.hides_card:
                 self.graph_scene.hold_card(is_held=True)
@@ -192,7 +193,7 @@ class GraphView(ZoomView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu of what is under the pointer, which is selected; by key, of the selection."""
+        """Opens the menu of what is under the pointer, and selects it; by key, of the selection."""
         if self._gesture is not None:
             return
         item: NodeItem | FrameItem | EdgeItem | None
@@ -232,7 +233,7 @@ class GraphView(ZoomView):
         self.graph_scene.select(nodes, edges)
 
     def _place_of(self, item: NodeItem | EdgeItem | None) -> QPoint:
-        """Where in the view the menu of an item opens: the item is scrolled there."""
+        """Position in the view at which the menu of an item opens; scrolls the item there."""
         if isinstance(item, NodeItem):
             self.reveal([item.node_id])
             return self.mapFromScene(item.card_rect().center())

@@ -43,7 +43,7 @@ _DOTS = 24.0
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where the pointer is, in the scene and in view pixels, and which keys are held."""
+    """Position of the pointer, in the scene and in view pixels, and which keys are held."""
 
     scene: QPointF
     view: QPointF
@@ -219,11 +219,11 @@ class ZoomView(QGraphicsView):
         )
 
     def zoom_in(self) -> None:
-        """One step nearer, at the middle."""
+        """Zooms in by one step, at the middle."""
         self.set_zoom(self._zoom * ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        """One step further away, at the middle."""
+        """Zooms out by one step, at the middle."""
         self.set_zoom(self._zoom / ZOOM_STEP)
 
     def pan_by(self, delta: QPointF) -> None:
@@ -282,7 +282,7 @@ class ZoomView(QGraphicsView):
         return room
 
     def show_start(self, left_at: tuple[float, QPointF] | None = None) -> None:
-        """The first look at a network: all of it where that can be read, else what was in the
+        """Shows the first view of a network: all of it where that can be read, else what was in the
         middle when it was left, at that zoom, else its top.
         """
         scene = self.graph_scene

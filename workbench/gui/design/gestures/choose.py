@@ -1,4 +1,4 @@
-"""Which gesture a press of the left button begins: by what lies under the pointer.
+"""Choice of the gesture that a press of the left button begins, by what lies under the pointer.
 
 A click means what is seen there, a card or a line; a drag means what can be taken from
 there, a port before a card. Which of the two it is shows only when the pointer moves.

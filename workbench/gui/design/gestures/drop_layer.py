@@ -37,7 +37,7 @@ class DropCard(Gesture):
         self._title, self._height = title, height
 
     def place_at(self, point: QPointF) -> Placement:
-        """Where it goes when it is dropped at a scene point."""
+        """Placement of the card when it is dropped at a scene point."""
         raise NotImplementedError
 
     def add(self, place: Placement) -> str:

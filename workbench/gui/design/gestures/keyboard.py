@@ -50,7 +50,7 @@ class ConnectByKeys(Gesture):
         return event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not self._reason()
 
     def _walk(self, step: tuple[int, int]) -> None:
-        """To the nearest card that way; the graph's edges say nothing about a new one."""
+        """Moves to the nearest card that way; the graph's edges say nothing about a new one."""
         found = nearest_towards(self.scene, self._target, step)
         if found == self._source:
             found = nearest_towards(self.scene, found, step)

@@ -35,7 +35,7 @@ class PortItem(CanvasItem):
 
 
 class GhostItem(CanvasItem):
-    """Where the layer being dragged would be placed."""
+    """Outline of the place that a dragged layer would get."""
 
     LEVEL = 5.0
     _link_from = Shown[QPointF | None](None, reshapes=True)

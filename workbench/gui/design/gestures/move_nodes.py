@@ -109,7 +109,7 @@ class MoveNodes(Gesture):
             item.is_hot = each == edge
 
     def _show_ghosts(self, *, is_copy: bool) -> None:
-        """Where the copies will be."""
+        """Shows where the copies will be."""
         if is_copy and not self._ghosts:
             items = [self.scene.nodes[key] for key in self._before]
             look = self.scene.look

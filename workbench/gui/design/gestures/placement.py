@@ -1,4 +1,4 @@
-"""Where a new layer goes: on a line, behind an open end, or free. One rule for all ways."""
+"""Placement of a new layer: on a line, behind an open end, or free. One rule for all ways."""
 
 from __future__ import annotations
 

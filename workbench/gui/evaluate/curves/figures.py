@@ -44,7 +44,7 @@ class CurveFigure(ShareFigure):
         self.update()
 
     def paint_shares(self, painter: QPainter) -> None:
-        """The curve; of a ROC curve also that of chance; and the threshold."""
+        """Paints the curve; of a ROC curve also that of chance; and the threshold."""
         colors = self._theme.colors
         if self._has_diagonal:
             painter.setPen(QPen(QColor(colors.dim), 1.2, Qt.PenStyle.DashLine))

@@ -33,7 +33,7 @@ from workbench.runs.store.class_scores import ClassScores
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, read_class_scores
 
 MACRO, MICRO = -1, -2
-"""In place of the number of a class."""
+"""Stand for averages in place of the number of a class."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Loaded:
 
     Attributes:
         kept: The evaluation.
-        rows: Of its images.
-        chosen_on: Of the run's validation images, by the same weights; None where they are not
-            kept, or are the same images.
+        rows: Probabilities of its images.
+        chosen_on: Probabilities of the run's validation images, by the same weights; None where
+            they are not kept, or are the same images.
     """
 
     kept: KeptEvaluation

@@ -112,7 +112,7 @@ class CurvesPanel(TitledBox):
         self.setMinimumWidth(430)
 
     def _build_choices(self) -> None:
-        """What is chosen for a class, and for all classes."""
+        """Builds the controls for a class, and for all classes."""
         self.figures, self._of_class, self._of_all = QWidget(), QWidget(), QWidget()
         row((self.roc, 1), (self.recall, 1), parent=self.figures, spacing=8)
         row(
@@ -163,7 +163,7 @@ class CurvesPanel(TitledBox):
     # what is shown -----------------------------------------------------------------------
 
     def _show(self, result: Evaluation) -> None:
-        """The classes to choose from, with the smallest areas alone where there are many."""
+        """Lists the classes to choose from, with the smallest areas alone where there are many."""
         chosen = self.classes.currentData()
         self._result = result
         numbers = range(len(result.classes))

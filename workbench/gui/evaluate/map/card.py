@@ -46,7 +46,7 @@ class PointCard(Box):
         self.raise_()
 
     def set_pixmap(self, pixmap: QPixmap | None) -> None:
-        """The image."""
+        """Shows the image."""
         if pixmap is None or pixmap.isNull():
             self.picture.setText("…" if pixmap is None else "unreadable")
             return

@@ -23,8 +23,8 @@ class Look:
     """How points look.
 
     Attributes:
-        places: Float32 (n, 2).
-        colors: Of each point, 0xAARRGGBB.
+        places: Coordinates of the points, float32 (n, 2).
+        colors: Color of each point as 0xAARRGGBB, uint32 (n,).
         is_wrong, is_picked: Which have a ring of the first, or of the second color of `rings`.
         rings: Two colors.
         ground: Color behind them.
@@ -54,7 +54,7 @@ class PointCloud(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ships no
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Where the points are, in their coordinates, and what the largest point may cover."""
+        """Bounds of the points in their coordinates, with what the largest point may cover."""
         (wide, high), bounds = self.pixelVectors(), self._bounds
         room_x = 12 * abs(wide.x()) if wide is not None else 0.0
         room_y = 12 * abs(high.y()) if high is not None else 0.0

@@ -57,7 +57,7 @@ class ClassLegend(QListWidget):
         self.blockSignals(False)
 
     def set_counts(self, counts: Sequence[int]) -> None:
-        """How many points each class has, in the tips."""
+        """Sets how many points each class has, in the tips."""
         self.blockSignals(True)
         for row, number in enumerate(counts):
             item = self.item(row)

@@ -169,7 +169,7 @@ class MapPanel(Box):
         return found.images.source if found is not None else ImageSource()
 
     def _show_map(self) -> None:
-        """Another map, or none."""
+        """Shows another map, or none."""
         found = self.maps.map
         self.thumbnails.clear()
         self.card.hide()

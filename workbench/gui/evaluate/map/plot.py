@@ -17,7 +17,7 @@ from workbench.gui.kit.theme import Theme
 _MARGIN = 0.05
 _REACH_PX = 9.0
 _STEP = 0.15
-"""Of the plane, by an arrow key."""
+"""Share of the visible width or height by which an arrow key moves the view."""
 _ZOOM = 0.8
 _NEAR_PX = 3.0
 """Corners of a drawn line that are nearer to the last one are left out."""
@@ -147,7 +147,7 @@ class MapPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type i
             self.lassoed.emit(np.array([(each.x(), each.y()) for each in corners], np.float64))
 
     def pixels(self) -> Places:
-        """Where the points are, in pixels of the scene."""
+        """Positions of the points in pixels of the scene, (n, 2)."""
         return placed(self._places, self.cloud.sceneTransform())
 
     def near(self, at: QPointF) -> int:

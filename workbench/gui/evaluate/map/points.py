@@ -1,4 +1,4 @@
-"""Which points of a map are shown, and how each looks. Qt-free."""
+"""Choice of the points of a map that are shown, and their colors. Qt-free."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ ALL_PARTS = -1
 PART_WORDS = {"train": "Training images", "validation": "Validation images", "test": "Test images"}
 
 _LIGHTNESS = {True: (0.66, 0.5, 0.8), False: (0.45, 0.32, 0.6)}
-"""Of neighboring classes in a dark and in a light theme: so more classes than hues differ."""
+"""Lightness, 0..1, of classes that share a hue, by whether the theme is dark: so more classes than
+there are hues can be distinguished."""
 _NUM_HUES = 12
 
 

@@ -88,7 +88,7 @@ class MapState(QObject):
         return self._question.is_open
 
     def _on_looked(self) -> None:
-        """Another run, or other weights of it: what was computed of others is given up."""
+        """Gives up what was computed for another run, or for other weights of it."""
         run, known = self._state.run, self._state.known
         if run != self._run:
             self._question.drop()

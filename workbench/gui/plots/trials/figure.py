@@ -23,7 +23,7 @@ class Trial:
     """A training of a sweep.
 
     Attributes:
-        number: Of its combination of values.
+        number: Number of its combination of values.
         values: As typed, one for each setting that differs.
         accuracy: On the validation images, 0..1.
         is_stopped: Whether it was stopped before its end.

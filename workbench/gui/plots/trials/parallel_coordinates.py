@@ -72,7 +72,7 @@ class ParallelCoordinates(TrialFigure):
         painter.setFont(self._theme.font(11, tabular=True))
 
     def _paint_ticks(self, painter: QPainter, axis: int) -> None:
-        """On the paper's color: the lines run below them."""
+        """Paints ticks on the paper's color: the lines run below them."""
         is_last = axis == len(self.scales)
         gap = (_LINE_PX + 2) / max(1.0, self._y(0.0) - self._y(1.0))
         ticks = self.accuracies.ticks() if is_last else self.scales[axis].ticks(gap)

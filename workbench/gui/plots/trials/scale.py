@@ -1,4 +1,4 @@
-"""Where values are along an axis: numbers evenly or by their logarithm, words one after another."""
+"""Positions of values along an axis: numbers evenly or by logarithm, words one after another."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AccuracyScale:
         return cls(max(0.0, low - room), min(1.0, high + room))
 
     def place(self, value: float) -> float:
-        """Where an accuracy is."""
+        """Position of an accuracy on the axis, 0..1 within the range."""
         return (value - self.low) / max(self.high - self.low, 1e-9)
 
     def ticks(self, count: int = _TICKS) -> list[tuple[float, str]]:

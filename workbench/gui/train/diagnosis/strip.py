@@ -105,7 +105,7 @@ class DiagnosisStrip(QFrame):
     def show_change(
         self, words: str, button_text: str, *, reason: str = "", is_done: bool = False
     ) -> None:
-        """What the change of the finding is.
+        """Shows the change that the finding suggests.
 
         Args:
             words: The values in words; "" where there is no change.

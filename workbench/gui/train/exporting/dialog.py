@@ -58,7 +58,8 @@ class _Kept:
     """What is known of a run's exports.
 
     Attributes:
-        checksum: Of its weights now.
+        proofs: The proof of the latest export in each format, by the format's key.
+        checksum: Checksum of the run's present weights.
     """
 
     proofs: dict[str, ExportProof]
@@ -78,7 +79,7 @@ class ExportDialog(QDialog):
         summary: What it is for, or what it lacks.
         install: Installs what it lacks, where that is a part of Workbench.
         ready: Whether a ready folder is written.
-        name: Of the folder, where one is written.
+        name: Name of the ready folder, where one is written.
         table: The exports there are.
         status: What is being done, how it ended, or more about the chosen export.
         details: Shows all of an error.
@@ -371,7 +372,7 @@ class ExportDialog(QDialog):
         event.ignore()  # it is closed with the answer
 
     def done(self, result: int) -> None:
-        """It is gone from the screen at once, and deleted once nothing is read any more."""
+        """Hides the dialog at once, and ends it once nothing is read any more."""
         self._question.drop()
         self.hide()
         self._background.close_soon(partial(super().done, result))

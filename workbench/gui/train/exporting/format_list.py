@@ -14,7 +14,7 @@ from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
 
 _COLUMNS = {"Format": 200, "Purpose": 0, "Writes": 110}
-"""Their widths in pixels; 0 takes what is left."""
+"""Column title -> width in pixels; 0 takes what is left."""
 
 _KEY = int(Qt.ItemDataRole.UserRole)
 _ROW_PX, _HEADING_PX = 26, 26
@@ -104,7 +104,7 @@ class FormatList(QTreeWidget):
             self.picked.emit()
 
     def set_lacking(self, lacking: Mapping[str, str]) -> None:
-        """The formats that cannot be written here, by key, and why: their lines say so."""
+        """Marks the formats that cannot be written here, by key, and why: their lines say so."""
         self._lacking = dict(lacking)
         for key, item in self._items.items():
             spec = self._specs[key]

@@ -1,5 +1,5 @@
-"""Where an export is written. A file is named in a dialog that saves; a folder is made in one that
-is chosen, as dialogs that save enter a folder whose name is typed, and cannot replace it.
+"""Dialogs for the path of an export. A file is named in a dialog that saves; a folder is made in
+one that is chosen, as dialogs that save enter a folder whose name is typed, and cannot replace it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from workbench.protocol.export import ExportProof
 from workbench.runs.export.proof_table import COLUMNS, fault_words, proof_rows
 
 _MOST_PX, _LEAST_PX, _RESULT_PX = 230, 56, 116
-"""Of a column; at least of the last one, which has what the others leave."""
+"""Largest and smallest width of a column, and the smallest of the last one, which has what the
+others leave."""
 
 _HEADING_PX = 26
 """Around the words of a heading: its margins, and room for the arrow of sorting."""
@@ -38,7 +39,7 @@ _TIPS = (
 )
 _EARLIER = "earlier weights"
 _MOST_WORDS = 300
-"""Of a text from a file that may come from elsewhere."""
+"""Characters that are shown of a text from a file, which may come from elsewhere."""
 
 
 class ProofTable(NumberTable):
@@ -71,7 +72,7 @@ class ProofTable(NumberTable):
 
     @property
     def proof(self) -> ExportProof | None:
-        """That of the chosen row."""
+        """The export of the chosen row; None where no row is chosen."""
         row = self.current
         return self._proofs[row] if row is not None else None
 
@@ -82,8 +83,8 @@ class ProofTable(NumberTable):
 
         Args:
             proofs: The exports.
-            titles: Of the formats, by key.
-            checksum: Of the run's weights: other ones are earlier.
+            titles: Titles of the formats, by key.
+            checksum: Checksum of the run's present weights: an export of others is of earlier ones.
         """
         self._checksum = checksum
         self._proofs = list(proofs)
@@ -135,7 +136,7 @@ class ProofTable(NumberTable):
         return bool(proof.checksum and self._checksum) and proof.checksum != self._checksum
 
     def words(self, proof: ExportProof) -> str:
-        """Where and when it was written, or why it was not."""
+        """Place and time of an export, or why it was not written."""
         then = when(proof.created) + (f", of {_EARLIER}" if self.is_earlier(proof) else "")
         if proof.reason:
             return f"Not written ({then}): {fault_words(proof)[:_MOST_WORDS]}."

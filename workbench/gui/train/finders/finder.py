@@ -130,7 +130,7 @@ class FinderDialog(QDialog):
         self._show_buttons()
 
     def found(self, values: dict[str, object], button_words: str, words: str) -> None:
-        """The search is over: what it found, or {} for nothing."""
+        """Takes the result of the search: what it found, or {} for nothing."""
         self._found = values
         self.use.setText(button_words)
         self.words.setText(words)
@@ -146,7 +146,7 @@ class FinderDialog(QDialog):
         self._end()
 
     def _end(self, words: str = "", *, is_bad: bool = False) -> None:
-        """The search is over; without words those of what was found stay."""
+        """Ends the search; without words those of what was found stay."""
         self.status.say("")
         if words:
             self.words.setText(words)
@@ -173,6 +173,6 @@ class FinderDialog(QDialog):
             self.reject()
 
     def done(self, result: int) -> None:
-        """However it is closed: the worker need not go on."""
+        """Ends the worker's request, however the dialog is closed."""
         self._question.drop()
         super().done(result)

@@ -36,7 +36,7 @@ class RatePlots(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Nothing tried yet."""
+        """Empties both plots: nothing is tried yet."""
         self._rates, self._losses, self._points = [], [], []
         self.sweep.set_result([], [], None)
         self.sweep.show_empty("First losses once the model is built")
@@ -45,14 +45,14 @@ class RatePlots(QWidget):
         self.lengths.setText("Accuracy after short trainings")
 
     def take_tried(self, answer: LearningRateTried) -> None:
-        """Some steps of the rising rate."""
+        """Adds steps of the rising rate to the sweep's plot."""
         self.sweep.show_empty("")
         self._rates += answer.rates
         self._losses += answer.losses
         self.sweep.set_result(self._rates, self._losses, None)
 
     def take_trial(self, answer: LearningRateTrial) -> None:
-        """A short training."""
+        """Adds one learning-rate trial to the scatter plot."""
         self._points.append(TrialPoint(answer.rate, answer.steps, answer.accuracy))
         self.trials.show_empty("")
         self.trials.set_points(self._points)
@@ -62,6 +62,6 @@ class RatePlots(QWidget):
         self.lengths.setText("Accuracy after " + " and ".join(names))
 
     def take_found(self, answer: LearningRateFound) -> None:
-        """The end: marks what is suggested."""
+        """Marks the suggested rate at the end."""
         self.sweep.set_result(self._rates, self._losses, answer.suggested)
         self.trials.set_points(self._points, answer.suggested, answer.good)

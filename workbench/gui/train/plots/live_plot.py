@@ -152,7 +152,7 @@ class LivePlot(QFrame):
         self.show_crosshair(None)
 
     def fit(self) -> None:
-        """The next drawing chooses the range of the value axis again, also after a zoom."""
+        """Lets the next drawing choose the range of the value axis again, also after a zoom."""
         self._bounds = self._fitted = None
 
     def follow_zoom(self) -> None:

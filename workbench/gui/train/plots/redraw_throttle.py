@@ -1,4 +1,5 @@
-"""When a live plot is drawn again: as often as the eye gains something, and no more.
+"""Throttle that decides when a live plot is drawn again: as often as the eye gains something, and
+no more.
 
 Drawing takes time from the training it shows.
 """

@@ -106,7 +106,9 @@ class RunCurves:
         self.set_series(self.series, self.scale)
 
     def _choose_span(self, steps_per_epoch: int) -> None:
-        """The steps to average over: by this run's own epochs, whichever runs are beside it."""
+        """Chooses the steps to average over: by this run's own epochs, whichever runs are beside
+        it.
+        """
         span = max(1.0, self._smoothing * steps_per_epoch)
         if span != self._span:
             self._span = span
@@ -171,12 +173,12 @@ class RunCurves:
         return reduce(Outside.joined, found, Outside())
 
     def last_place(self) -> float:
-        """Where the last value is on the x axis; 0.0 where there is none."""
+        """Position of the last value on the x axis; 0.0 where there is none."""
         last = self.series.last_step
         return self.scale.place(last) if last > 0.0 else 0.0
 
     def first_place(self) -> float:
-        """Where the first value is on the x axis; NaN where there is none."""
+        """Position of the first value on the x axis; NaN where there is none."""
         steps = self.series.steps
         places = self.scale.places(steps[: 2 if len(steps) else 0])
         finite = places[np.isfinite(places)]
@@ -194,7 +196,7 @@ class RunCurves:
         return float(self.smooth.y[at])
 
     def forget_average(self) -> None:
-        """The average is made again from the first value."""
+        """Drops the average: it is made again from the first value."""
         self._averages = GrowingColumns({"y": np.float32}, room=1024)
         self._average = BiasCorrectedAverage(weight_of(self._span))
         self.smooth.clear()

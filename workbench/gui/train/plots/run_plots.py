@@ -134,7 +134,7 @@ class RunPlots(QWidget):
         self.refresh()
 
     def set_title(self, title: str) -> None:
-        """The current run is called so now."""
+        """Sets the title of the current run."""
         self._title = title or "This run"
         for plot in self.by_key.values():
             plot.main.title = self._title
@@ -189,7 +189,7 @@ class RunPlots(QWidget):
             self._timer.start(REDRAW_INTERVAL_MS)
 
     def grow(self) -> None:
-        """There are new values: draws them soon, within the share of time they may take."""
+        """Draws new values soon, within the share of time they may take."""
         self._is_dirty = True
         best = self._main.best if self._main is not None else None
         # The best epoch is that of the header at any moment.
@@ -255,7 +255,7 @@ class RunPlots(QWidget):
         self._pace.drew(perf_counter(), thread_time() - started + painting_s, size)
 
     def _visible_plots(self) -> list[LivePlot]:
-        """Those of the row, and those below that were chosen."""
+        """Plots of the row, and the chosen ones below it."""
         below = self.choices.below
         return [p for key, p in self.by_key.items() if key not in below or below[key].isChecked()]
 
@@ -363,8 +363,8 @@ class RunPlots(QWidget):
         self.refresh()
 
     def _arrange(self) -> None:
-        """Below each other in a narrow place, unless they would be flat there and have just the
-        width to be side by side.
+        """Places the plots below each other in a narrow place, unless they would be flat there and
+        have just the width to be side by side.
         """
         plots = self._visible_plots()
         num_beside = len(self.by_key) - len(self.choices.below)

@@ -26,7 +26,7 @@ class RunReading:
     """What a run says at the crosshair.
 
     Attributes:
-        title, color: Of the run.
+        title, color: Title of the run, and the color of its curves.
         reading: Its values; None behind its last one.
         smoothed: The average that is drawn over the batches; None where there is none.
         last_epoch: The epoch of its last value, for one that has none here.
@@ -147,7 +147,7 @@ class ValueCard(QFrame):
         self.raise_()
 
     def _show_alone(self, main: RunReading | None) -> None:
-        """The values of one run below each other."""
+        """Shows the values of one run below each other."""
         reading = main.reading if main else None
         smoothed = main.smoothed if main and self._has_train else None
         is_validated = reading is not None and self._has_validation

@@ -164,7 +164,7 @@ class CompareRuns(QDialog):
             QGuiApplication.clipboard().setText(comparison_text(self.comparison, *titles))
 
     def done(self, result: int) -> None:
-        """However it is closed: waits for what still reads."""
+        """Waits for what still reads, however the dialog is closed."""
         self._background.close()
         super().done(result)
 

@@ -96,6 +96,6 @@ class CompareManyRuns(QDialog):
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def done(self, result: int) -> None:
-        """However it is closed: waits for what still reads."""
+        """Waits for what still reads, however the dialog is closed."""
         self._background.close()
         super().done(result)

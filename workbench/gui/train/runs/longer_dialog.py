@@ -1,4 +1,4 @@
-"""To how many epochs a completed run is trained, and what that means."""
+"""Dialog for the epochs that a completed run is trained to, and what that means."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def state_color(theme: Theme, outcome: str, verdict: str = "") -> str:
 
 
 def eye_rect(row: QRect) -> QRect:
-    """Where a row's eye is, with some room around it for the pointer."""
+    """Rectangle of a row's eye, with some room around it for the pointer."""
     return QRect(row.right() - _MARGIN_PX - EYE_PX - 3, row.top() + 5, EYE_PX + 8, EYE_PX + 8)
 
 

@@ -232,7 +232,7 @@ class RunListPanel(QWidget):
         self._mark_current()
 
     def _show_queue(self) -> None:
-        """How many runs wait, and what the next one waits for where it could start."""
+        """Shows how many runs wait, and what the next one waits for where it could start."""
         number, before = self._library.num_waiting, self._library.held_up_by
         words = f"{count(number)} queued"
         if before is not None:
@@ -330,7 +330,7 @@ class RunListPanel(QWidget):
         return [run for run in found if isinstance(run, RunSummary)]
 
     def _on_compare(self) -> None:
-        """Of one selected run, another one is chosen in the dialog."""
+        """Opens the comparison of the selected runs; for a single one, the dialog offers others."""
         runs = self.selected() or [run for run in self._library.runs if self._library.is_own(run)]
         if runs:
             self._state.runs_asked.emit("compare", runs if self.selected() else runs[:1])

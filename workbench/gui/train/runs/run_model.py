@@ -56,7 +56,7 @@ class RunModel(QAbstractTableModel):
                 self.endRemoveRows()
 
     def _update(self, runs: list[RunSummary]) -> None:
-        """The same runs in the same rows: emits which of them have other figures."""
+        """Updates the same runs in the same rows: emits which of them have other figures."""
         pairs = zip(self.runs, runs, strict=True)
         changed = [row for row, (old, new) in enumerate(pairs) if old != new]
         self.runs = list(runs)

@@ -131,7 +131,7 @@ class AxisRow(Box):
             part.setVisible(not self._is_random)
 
     def set_random(self, *, is_random: bool) -> None:
-        """Whether values are drawn: a range needs no steps then."""
+        """Sets whether values are drawn: a range needs no steps then."""
         self._is_random = is_random
         self._show_form()
 

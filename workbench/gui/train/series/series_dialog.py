@@ -72,7 +72,7 @@ class SeriesDialog(QDialog, Generic[R]):
         raise NotImplementedError
 
     def set_queuing(self, *, is_queuing: bool) -> None:
-        """Whether runs are being queued: until then nothing else can be."""
+        """Sets whether runs are being queued: until then nothing else can be."""
         raise NotImplementedError
 
     def show_begun(self) -> None:
@@ -136,7 +136,9 @@ class SeriesDialog(QDialog, Generic[R]):
         self._look()
 
     def _take_series(self, series: str) -> None:
-        """Another series, "" for the project's newest; looks that are under way no longer count."""
+        """Takes another series, "" for the project's newest; looks that are under way no longer
+        count.
+        """
         self._series, self._shown = series, self._looks
 
     def _look_soon(self) -> None:

@@ -192,7 +192,7 @@ class SweepPlanPage(QWidget):
         self._asked += 1
 
     def set_queuing(self, *, is_queuing: bool) -> None:
-        """Whether the runs are being queued: until then the plan cannot be changed or started."""
+        """Sets whether the runs are being queued: meanwhile the plan cannot be changed."""
         for part in (self, self.footer):
             part.setEnabled(not is_queuing)
         if is_queuing:

@@ -192,7 +192,7 @@ class SweepResultPage(QWidget):
             self.use_asked.emit(chosen)
 
     def _on_show_run(self) -> None:
-        """The run of the line; of a combination's line the best one."""
+        """Shows the run of the line; of a combination's line the best one."""
         chosen, run = self.chosen(), self.table.run
         if run is not None:
             self.run_asked.emit(run)

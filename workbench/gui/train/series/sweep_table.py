@@ -153,7 +153,7 @@ class SweepTable(QTreeWidget):
             _show_run(own, run, first)
 
     def _put_best_first(self, wanted: list[int]) -> None:
-        """The order of the result, unless a heading was clicked."""
+        """Restores the order of the result, unless a heading was clicked."""
         if self.header().sortIndicatorSection() >= 0 or self._order == wanted:
             return
         opened = [line for line in self._lines.values() if line.isExpanded()]

@@ -41,7 +41,7 @@ class TargetButton(ElidedButton):
         self.setToolTip(plain_tip(_TIP))
 
     def set_own(self, own: Choice) -> None:
-        """The project's own target: the one that is used where none is chosen."""
+        """Sets the project's own target: the one that is used where none is chosen."""
         self._own = own
         self._show()
 

@@ -44,7 +44,7 @@ _LISTED, _MADE = 500, 16
 """Images in an answer."""
 
 _MOST_PATH_BYTES = 600_000
-"""Of the file names in an answer."""
+"""Bytes of all file names in an answer, which is one line of the protocol."""
 
 
 @dataclass
@@ -132,7 +132,7 @@ def _listed(job: Job, name: str, part: Part, start: int) -> ListedImages:
 
 
 def _fitting(paths: tuple[str, ...]) -> Iterator[str]:
-    """As many as fit into an answer; "" for a name that no JSON can hold."""
+    """Yields as many paths as fit into an answer; "" for one that no JSON can hold."""
     size = 0
     for path in paths:
         shown = path if path.isprintable() else ""

@@ -40,8 +40,8 @@ class ThumbnailCache:
         self._num_new = 0
 
     def place_of(self, file: str, value_range: str = "") -> Path | None:
-        """Where the thumbnail of a file, decoded with a range, is or would be; None where there is
-        no such file.
+        """Path that the thumbnail of a file, decoded with a range, has or would have; None where
+        there is no such file.
         """
         try:
             status = os.stat(file)  # noqa: PTH116 - a hundred thousand Paths are slow

@@ -15,7 +15,8 @@ Values = np.ndarray[Any, np.dtype[Any]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
 TOLERANCE = 1e-4
-"""Of a float32 answer. TensorFlow's own difference, of one and eight images, is up to 5e-5."""
+"""Largest difference of a float32 answer, absolute, or relative where answers are above 1.
+TensorFlow's own difference, of one and eight images, is up to 5e-5."""
 
 _NEAR = 0.1
 """A class of so little less probability is as good an answer, where numbers have 8 or 16 bits."""

@@ -165,7 +165,7 @@ class ExportContext:
 
     @property
     def licenses(self) -> list[str]:
-        """Of the weights that its training started with, a sentence each."""
+        """A sentence for each set of pretrained weights that its training started with."""
         known = all_backbones()
         keys = [key for key in backbone_keys(self.graph) if key in known]
         return [f"Pretrained weights of {known[key].title}: {known[key].license}." for key in keys]
@@ -187,7 +187,9 @@ class ExportContext:
         self._compare(load_keras_runner(path).built.model, path.name)
 
     def compare_weights(self, path: Path) -> None:
-        """The same with exported weights, which a fresh model of the graph gets."""
+        """Reads exported weights into a fresh model of the graph; raises SaveError where its
+        answers differ.
+        """
         built = build_model(self.graph, all_layers(), whole=True, pretrained=False)
         found = read_foreign_weights(path, weights_layout(built), by_order=True)
         assign_weights(built, found.arrays)

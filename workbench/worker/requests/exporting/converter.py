@@ -43,7 +43,7 @@ class ConverterOrder(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         model: Path of a run, or of a `.keras` that Workbench has exported.
         format: Key of the format.
-        path: Of the model in an empty folder; beside it come facts, script and texts.
+        path: Where to write the model, in an empty folder; facts, script and texts come beside it.
         scratch: A folder with `calibration.npy`, where the format has asked for one.
         memory: Bytes that the process may take.
         until: Id of the layer at which the network ends; "" for all of it.
@@ -192,7 +192,7 @@ def named_node(context: ExportContext, words: str) -> Node | None:
 
 
 def _place(words: str, name: str) -> int | None:
-    """Where words name a layer as a part of a path ("functional_1/conv2d_1/Relu")."""
+    """Offset at which words name a layer as a part of a path ("functional_1/conv2d_1/Relu")."""
     found = [words.find(f"/{name}{end}") for end in ("/", "_1/", '"', ";", ":")]
     there = [place for place in found if place >= 0]
     return min(there) if there else None

@@ -1,4 +1,6 @@
-"""Which layer a converter or a runtime crashes at: found by exports of ever smaller parts."""
+"""Search for the layer at which a converter or a runtime crashes: found by exports of ever smaller
+parts.
+"""
 
 from __future__ import annotations
 

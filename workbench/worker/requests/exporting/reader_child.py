@@ -60,7 +60,7 @@ def _read(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _peak_bytes(model: Any) -> int:
-    """Of this process, or of the one that a model is."""
+    """Peak resident memory of the process that computes: the model's own, or else this one."""
     process = getattr(model, "pid", "self")
     try:
         found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process}/status").read_text())

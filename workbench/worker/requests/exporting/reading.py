@@ -42,7 +42,7 @@ class Reading:
     Attributes:
         answers: Its outputs by name; with PROBABILITIES where images were timed.
         milliseconds: For one image.
-        peak_bytes: Of the process.
+        peak_bytes: Peak memory of the process.
     """
 
     answers: dict[str, Values]
@@ -66,7 +66,7 @@ def read_back(
     """Has a process answer images with an export.
 
     Args:
-        reader: Of the format.
+        reader: How the format is read.
         model: The export, in a folder with its script.
         images: A file of images (.npy), uint8 (n, height, width, channels).
         check: Called while it is waited for; may raise to stop.

@@ -39,8 +39,8 @@ class ExportFacts(msgspec.Struct, frozen=True, kw_only=True):
         value_range: Black and white of images of more than 8 bits, e.g. "0-4095"; "" by the numbers
             of each.
         is_logits: A softmax is to be applied to the answers.
-        temperature: Of the calibration: logarithms of the probabilities are divided by it. None
-            where there is none, or it is in the model.
+        temperature: The calibration's temperature, by which logarithms of the probabilities are
+            divided. None where there is none, or it is in the model.
         least_probability: Below it the answer is "unknown".
         checksum: SHA-256 of the run's weights.
     """
@@ -96,7 +96,7 @@ def write_facts(context: Any, path: Path) -> None:
 
     Args:
         context: An ExportContext.
-        path: Of the model.
+        path: Path of the model.
     """
     path.with_name(facts_name(path.name)).write_bytes(context.facts_json())
 
@@ -106,7 +106,7 @@ def write_scripts(context: Any, path: Path) -> None:
 
     Args:
         context: An ExportContext.
-        path: Of the model.
+        path: Path of the model.
     """
     card: ModelCard = context.card
     reader: ExportReader = context.spec.reader

@@ -74,8 +74,8 @@ class _Maps:
     Attributes:
         picture: The whole picture, uint8 (height, width, channels).
         fit: How it was brought to the input's shape.
-        heat, check: Of the model and of one with random weights, float32 of the input's height and
-            width; no `check` where none was wanted.
+        heat, check: Maps of the model and of one with random weights, float32 (height, width) of
+            the input; no `check` where none was requested.
     """
 
     picture: Pixels

@@ -27,7 +27,7 @@ from workbench.worker.saved_models.keras_runner import KerasRunner
 
 _FIGURE_TILE = 64
 _FIGURE_GAP = 2
-"""Of the figure for people: tiles are enlarged to about this many pixels, with a gap between."""
+"""Pixels of a tile in the figure for people, about, and of the gap between two tiles."""
 
 
 def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:

@@ -57,7 +57,7 @@ def _suite() -> list[RobustnessTest]:
 
 
 def _own_tests(run: RunFolder) -> Sequence[RobustnessTest]:
-    """Those of the run's project as it was trained."""
+    """Robustness tests of the run's project as it was trained."""
     tests = run.project().robustness if run.request_path.is_file() else ()
     if tests:
         return tests

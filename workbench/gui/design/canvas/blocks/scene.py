@@ -67,7 +67,9 @@ class BlockScene(ProblemScene):
             self.frames[name].show_facts(facts, self._area(ids), is_selected=is_selected)
 
     def _open_groups(self) -> dict[str, tuple[str, ...]]:
-        """Those whose cards are all there: a removed one is taken away a moment later."""
+        """Groups whose layers all have cards: name -> ids. A removed card is taken away a moment
+        later.
+        """
         found = self.shown.full.groups.items()
         return {name: ids for name, ids in found if all(key in self.nodes for key in ids)}
 
