@@ -50,27 +50,27 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What a rule sees, in two sentences.
+class Diagnosis:
+    """What a rule concludes from a run, in two sentences.
 
     Attributes:
-        sees: What is there, a sentence.
-        do: What to do about it, a sentence.
+        observation: What is there, a sentence.
+        recommendation: What to do about it, a sentence.
         evidence: What shows it.
         change: What to try; None where it is no value of the project.
         verdict: The same in a line without a full stop, where it is a verdict on the run.
     """
 
-    sees: str
-    do: str
+    observation: str
+    recommendation: str
     evidence: Evidence = field(default_factory=Evidence)
     change: Change | None = None
     verdict: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice(Seen):
-    """What a rule sees, with the rule's key and its heading."""
+class Advice(Diagnosis):
+    """A diagnosis with the rule's key and its heading."""
 
     rule: str
     title: str
@@ -96,7 +96,7 @@ class CoachSpec:
     watches: str
     gives_verdict: bool = False
     is_last_resort: bool = False
-    look: Callable[[RunRecord], Seen | None]
+    look: Callable[[RunRecord], Diagnosis | None]
 
     def advice(self, record: RunRecord) -> Advice | None:
         """What it sees in a run, with its heading."""

@@ -92,7 +92,7 @@ class Looks:
 
     @classmethod
     def of(cls, small: Pixels) -> Looks:
-        """Of small images, (n, SIDE, SIDE, 3)."""
+        """Perceptual hashes of thumbnails, uint8 (n, SIDE, SIDE, 3)."""
         colors = small.astype(np.float32)
         luminance = colors @ _LUMINANCE
         spectrum = _COSINES @ luminance @ _COSINES.T

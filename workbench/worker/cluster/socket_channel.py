@@ -40,7 +40,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes = b""
 
 
-class Line:
+class Connection:
     """One end, of a connected socket; its messages are read by a thread of its own.
 
     Args:

@@ -48,8 +48,8 @@ class SecondAnswers(QObject):
         state.cleared.connect(self._on_cleared)
 
     @property
-    def num_agreeing(self) -> tuple[int, int]:
-        """Of how many pictures that were compared, and how many they are, the answers agree."""
+    def agreement(self) -> tuple[int, int]:
+        """(images with the same answer, images compared)."""
         return sum(self._agreements.values()), len(self._agreements)
 
     def set_run(self, run: Path | None) -> None:
