@@ -85,9 +85,9 @@ class CoachSpec:
         title: Heading of what it finds.
         order: The gravest first.
         watches: What it looks for, as a few words in a list.
-        gives_verdict: What it sees is a verdict on the run, for lists and the end of a log.
-        is_last_resort: It names no cause: reported only where no other rule sees anything.
-        look: What it sees in a run; None for nothing. Quick, and without side effects.
+        gives_verdict: Its diagnosis is a verdict on the run, for lists and the end of a log.
+        is_last_resort: It names no cause: reported only where no other rule finds anything.
+        look: Its diagnosis of a run; None for nothing. Quick, and without side effects.
     """
 
     key: str
@@ -99,7 +99,7 @@ class CoachSpec:
     look: Callable[[RunRecord], Diagnosis | None]
 
     def advice(self, record: RunRecord) -> Advice | None:
-        """What it sees in a run, with its heading."""
+        """Its diagnosis of a run, with its heading."""
         seen = self.look(record)
         if seen is None:
             return None

@@ -329,22 +329,22 @@ class NullCheckpointManager:
         self._compiled = ready.compiled
 
     def after_call(self) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def after_epoch(self, *, is_best: bool) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def close(self) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def keep_place(self) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def keep_test(self, test: TestResult) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def after_phase(self) -> None:
-        """Nothing."""
+        """No-op: only the chief writes checkpoints."""
 
     def finish(self, *, is_completed: bool) -> KeptModel:  # noqa: ARG002 - as the other one
         """Puts the weights that the chief keeps into the network: all test them."""
