@@ -97,7 +97,7 @@ if "keras" in sys.argv:
     from workbench.worker.saved_models.keras_runner import load_keras_runner as load
 else:
     from workbench.inference.load import load_onnx_runner as load
-images = np.random.default_rng(3).integers(0, 256, (9, 8, 8, 1)).astype(np.float32)
+images = np.random.default_rng(3).integers(0, 256, (9, 8, 8, 1), np.uint8)
 answers = load(sys.argv[1]).predict(images)
 assert ("tensorflow" in sys.modules) == ("keras" in sys.argv)
 print(json.dumps(answers.tolist()))
