@@ -108,7 +108,16 @@ class ProjectFileError(InputError):
 
 
 class PictureError(InputError):
-    """An image that cannot be decoded."""
+    """An image that cannot be decoded.
+
+    Args:
+        what, parts: As everywhere.
+        part: Key of the part of Workbench, not installed here, that decodes it; "" for none.
+    """
+
+    def __init__(self, what: str, *, part: str = "", **parts: str) -> None:
+        super().__init__(what, **parts)
+        self.part = part
 
 
 class DatasetError(InputError):

@@ -134,9 +134,9 @@ def part_to_install(words: str) -> Part | None:
     return next((part for part in (*PARTS, CUDA) if f"`{part.install_command}`" in words), None)
 
 
-def part_needed(words: str) -> Part | None:
-    """The part whose library a reason names as not installed, as where a file was skipped."""
-    return next((part for part in PARTS if f"({part.library}) is not installed" in words), None)
+def part_of(key: str) -> Part | None:
+    """The part of a key; None where there is none, as where a later version has named it."""
+    return next((part for part in PARTS if part.key == key), None)
 
 
 def _joined(words: Sequence[str]) -> str:

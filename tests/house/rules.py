@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.house import contracts, errors, foreign, fragments, imports, outputs, sizes, words
+from tests.house import (
+    contracts,
+    errors,
+    foreign,
+    fragments,
+    imports,
+    outputs,
+    sentences,
+    sizes,
+    words,
+)
 from tests.house.sources import Module
 
 
@@ -44,6 +54,7 @@ RULES = (
     Rule("swallowed errors", errors.swallowed),
     Rule("tables written without csv_cells", outputs.table_writers),
     Rule("commands that print on their own", outputs.terminal_writers),
+    Rule("decisions read from displayed sentences", sentences.decisions),
     Rule("words that the style replaces", words.replaced_words),
     Rule("“Of the” fragments", fragments.of_fragments),
 )

@@ -148,6 +148,7 @@ EVERYDAY_KEYS = {
     "alterations": "rotation, crop, noise: words of the field, and what pictures are",
     "views": "train, data, design: verbs and folders; what leads to a view names it",
     "data_checks": "duplicate, leak, rotated: verbs, and what images are",
+    "sections": "summary, network, data: words of the field, and what reports are of",
     "curves": "loss, accuracy, learning rate: fields of events and of the recipe, and Keras's",
 }
 """Folders whose keys are words of the field, so that a literal need not mean the plug-in."""

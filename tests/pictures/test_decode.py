@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -312,3 +313,14 @@ def test_heic_photos_are_read_where_their_decoder_is_installed(shared_data):
     with pytest.raises(PictureError, match="not an image that can be read") as caught:
         decode_picture(photo)
     assert HEIC.install_command in caught.value.fix
+    assert caught.value.part == HEIC.key
+
+
+def test_an_error_names_the_part_that_would_decode_the_picture(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    with pytest.raises(PictureError) as caught:
+        decode_picture(b"\0\0\0\x14ftypheic\0\0\0\0heic")
+    assert caught.value.part == HEIC.key
+    with pytest.raises(PictureError) as caught:
+        decode_picture(b"text")
+    assert caught.value.part == ""

@@ -117,7 +117,7 @@ def _has_alarm(name: str, data: Path, minutes: float) -> bool:
     for moment in found:
         for words, some in (("FALSE", moment.alarms), ("true", moment.true)):
             for each in some:
-                line = f"  {words}, epoch {moment.epoch}: {each.title}: {each.sees}"
+                line = f"  {words}, epoch {moment.epoch}: {each.title}: {each.observation}"
                 first.setdefault(f"{words} {each.rule}", line)
     words = "findings" if first else "silent" if found else "FAILED: not one epoch"
     print(f"{name}: {len(found)} of {read_project(run).recipe.epochs} epochs: {words}", flush=True)

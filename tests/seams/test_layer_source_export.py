@@ -87,6 +87,22 @@ window.close()
 close_context(context)
 """
 
+CLASSIFY = """
+import json
+import sys
+
+import numpy as np
+
+if "keras" in sys.argv:
+    from workbench.worker.saved_models.keras_runner import load_keras_runner as load
+else:
+    from workbench.inference.load import load_onnx_runner as load
+images = np.random.default_rng(3).integers(0, 256, (9, 8, 8, 1), np.uint8)
+answers = load(sys.argv[1]).predict(images)
+assert ("tensorflow" in sys.modules) == ("keras" in sys.argv)
+print(json.dumps(answers.tolist()))
+"""
+
 TARGETS = ("this_computer", "virtual:2")
 
 
@@ -196,6 +212,18 @@ def test_it_is_trained_and_exported(grown, compared, tmp_path):
     with np.load(tmp_path / "weights.npz") as arrays:
         shapes = {name: arrays[name].shape for name in arrays.files}
     assert any(name.endswith("kernel") and len(shape) == 4 for name, shape in shapes.items())
+
+
+@pytest.mark.worker
+def test_its_weights_classify_without_tensorflow_as_in_keras(grown, compared):
+    """The layers name their rule for ONNX; without one they would need TensorFlow, silently."""
+    run, *_ = compared["runs"]
+    done = grown.python("-c", CLASSIFY, run)
+    assert done.returncode == 0, done.stderr
+    in_onnx = json.loads(done.stdout)
+    done = grown.python("-c", CLASSIFY, run, "keras")
+    assert done.returncode == 0, done.stderr
+    assert np.allclose(in_onnx, json.loads(done.stdout), atol=1e-5)
 
 
 @pytest.mark.worker

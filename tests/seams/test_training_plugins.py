@@ -1,11 +1,13 @@
-"""One file adds an optimizer, a schedule or a loss: to form, checks, training and export.
+"""One file adds an optimizer, a schedule or a loss: to form, checks, training and export; a target,
+a rule of the coach or a section of the report: to what trains, what is found and what is written.
 
-All three are in one training, whose figures must be those of all three.
+All are in one training, whose figures must be those of the first three.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -50,10 +52,16 @@ NUM, SIDE, CLASSES = 61, 4, 3  # no multiple: no slope is 0, which Adamax would 
 
 @pytest.fixture(scope="module")
 def grown(module_tree):
-    """The program with the three files."""
-    for kind, key in (("optimizers", "adamax"), ("schedules", "polynomial"), ("losses", "poly1")):
-        path = f"workbench/core/training/{kind}/{key}.py"
-        module_tree.add(path, (EXAMPLES / f"{key}.py").read_text())
+    """The program with the six files."""
+    for folder, key in (
+        ("core/training/optimizers", "adamax"),
+        ("core/training/schedules", "polynomial"),
+        ("core/training/losses", "poly1"),
+        ("targets", "one_core"),
+        ("coach", "still_falling"),
+        ("report/sections", "slowest_epoch"),
+    ):
+        module_tree.add(f"workbench/{folder}/{key}.py", (EXAMPLES / f"{key}.py").read_text())
     return module_tree
 
 
@@ -123,23 +131,33 @@ def in_the_form(grown):
 
 @pytest.fixture(scope="module")
 def trained(grown, project):
-    """A training with all three: the run's folder, the events of its epochs, its last event."""
+    """A training with all of them: the run's folder, its events by kind."""
     run = project.parent / "run"
     chosen = ("optimizer=adamax", "schedule=polynomial", "final_share=0.1", "loss=poly1")
     words = [word for each in chosen for word in ("--set", each)]
+    words += ["--target", "one_core"]
     output = grown.workbench("train", str(project), "--run", str(run), "--json", *words)
-    events = [json.loads(line) for line in output.splitlines()]
-    epochs = [event for event in events if event["event"] == "epoch_finished"]
-    assert len(epochs) == STEPS
-    return run, epochs, events[-1]
+    events = {}
+    for line in output.splitlines():
+        event = json.loads(line)
+        events.setdefault(event["event"], []).append(event)
+    assert len(events["epoch_finished"]) == STEPS
+    return run, events
 
 
 @pytest.fixture(scope="module")
-def script(grown, trained):
+def written(grown, trained):
+    """The files of the run's exported script and of its report."""
+    run, folder = str(trained[0]), trained[0].parent
+    script, report = folder / "script.py", folder / "report.html"
+    grown.with_one_worker(("export", run, "python", str(script)), ("report", run, str(report)))
+    return script, report
+
+
+@pytest.fixture(scope="module")
+def script(written):
     """The file of the run's exported script."""
-    path = trained[0].parent / "script.py"
-    grown.workbench("export", str(trained[0]), "python", str(path))
-    return path
+    return written[0]
 
 
 def gradient(weights, pictures, labels):
@@ -176,7 +194,7 @@ def test_a_schedule(grown, project, in_the_form, trained, script):
     assert first == ["polynomial", True]
     assert words.endswith("then polynomial decay to 1e-05.")
     assert checked(grown, project, schedule="polynomial")["ok"]
-    rates = [event["learning_rate"] for event in trained[1]]
+    rates = [event["learning_rate"] for event in trained[1]["epoch_finished"]]
     assert rates == pytest.approx(RATES, rel=1e-6)
     assert "rate = keras.optimizers.schedules.PolynomialDecay(" in script.read_text()
 
@@ -184,17 +202,43 @@ def test_a_schedule(grown, project, in_the_form, trained, script):
 def test_a_loss(grown, project, in_the_form, trained, script):
     assert in_the_form["loss"][:2] == ["poly1", False]
     assert checked(grown, project, loss="poly1")["ok"]
-    losses = [epoch["loss"] for epoch in trained[1]]
+    losses = [epoch["loss"] for epoch in trained[1]["epoch_finished"]]
     assert losses[0] == pytest.approx(np.log(CLASSES) + 1 - 1 / CLASSES, rel=1e-5)
     assert losses == sorted(losses, reverse=True)
     assert "        loss=poly1_cross_entropy,\n" in script.read_text()
+
+
+def test_a_target(grown, trained):
+    (started,) = trained[1]["run_started"]
+    assert started["target"] == "one_core"
+    listed = [json.loads(line) for line in grown.workbench("targets", "--json").splitlines()]
+    assert [each["text"] for each in listed if each["key"] == "one_core"] == ["one_core"]
+
+
+def test_a_rule_of_the_coach(grown, trained):
+    run, events = trained
+    found = json.loads(grown.workbench("coach", str(run), "--json"))["findings"]
+    (finding,) = [each for each in found if each["rule"] == "still_falling"]
+    last = events["epoch_finished"][-1]
+    assert (
+        finding["sees"] == f"The training loss still fell in epoch {last['epoch']}, the last one."
+    )
+    assert finding["recipe"] == {"epochs": 2 * STEPS}
+
+
+def test_a_section_of_the_report(trained, written):
+    text = written[1].read_text()
+    slowest = max(trained[1]["epoch_finished"], key=lambda epoch: epoch["seconds"])
+    assert f"Epoch {slowest['epoch']} took " in text
+    headings = re.findall(r"<h2[^>]*>([^<]+)", text)
+    assert headings.index("Slowest epoch") == headings.index("Training") + 1
 
 
 def test_a_training_with_all_three_computes_what_they_say(trained, pictures):
     x, labels = pictures
     x = np.c_[x.reshape(NUM, -1), np.ones(NUM)].astype(float)
     weights = mean = largest = np.zeros((x.shape[1], CLASSES))
-    for step, (rate, epoch) in enumerate(zip(RATES, trained[1], strict=True), 1):
+    for step, (rate, epoch) in enumerate(zip(RATES, trained[1]["epoch_finished"], strict=True), 1):
         slope, loss = gradient(weights, x, labels)
         assert epoch["loss"] == pytest.approx(loss, rel=1e-4)
         mean = 0.9 * mean + 0.1 * slope
@@ -203,7 +247,8 @@ def test_a_training_with_all_three_computes_what_they_say(trained, pictures):
 
 
 def test_the_exported_script_trains_to_the_same_loss_by_keras_alone(grown, trained, script):
-    run, _, finished = trained
+    run, events = trained
+    (finished,) = events["run_finished"]
     data = str(run.parent / "tiny.npz")
     done = grown.python(str(script), "train", data, str(run / "w.weights.h5"))
     assert done.returncode == 0, done.stderr

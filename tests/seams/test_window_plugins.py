@@ -1,4 +1,6 @@
-"""One new file adds a view, a panel, a curve or a setting: used in the real window."""
+"""One new file adds a view, a panel, a source of images, a curve or a setting: used in the real
+window.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,15 @@ EXAMPLES = HERE / "examples"
 
 @pytest.fixture
 def use(tree, tmp_path):
-    """Adds an example to a copy of the program, and what its window then shows."""
+    """Adds examples (name and folder of each) to a copy of the program, and what its window then
+    shows: `what` is a function of use_window.py.
+    """
 
-    def use(example, folder):
-        tree.add(f"{folder}/{example}.py", (EXAMPLES / f"{example}.py").read_text())
-        what = {"glossary": "view", "worst_class": "panel", "beep": "setting"}
-        done = tree.python(
-            "-W",
-            "error",
-            str(HERE / "use_window.py"),
-            what.get(example, "curve"),
-            str(tmp_path),
-        )
+    def use(what, **folders):
+        for example, folder in folders.items():
+            tree.add(f"{folder}/{example}.py", (EXAMPLES / f"{example}.py").read_text())
+        script = str(HERE / "use_window.py")
+        done = tree.python("-W", "error", script, what, str(tmp_path))
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.splitlines()[-1])
 
@@ -34,7 +33,7 @@ def use(tree, tmp_path):
 
 
 def test_a_view(use):
-    seen = use("glossary", "workbench/gui/views")
+    seen = use("view", glossary="workbench/gui/views")
     assert seen["by key"] == seen["by segment"] == "glossary"
     assert seen["text"] == "Epoch: one pass over the training pictures."
     assert seen["is visible"]
@@ -45,30 +44,25 @@ def test_a_view(use):
 
 
 @pytest.mark.worker
-def test_a_panel_of_evaluate(use):
-    seen = use("worst_class", "workbench/gui/panels")
+def test_a_panel_of_evaluate_and_a_source_of_classify(use):
+    """Both in one window: each needs a model that is trained there."""
+    sources = "workbench/gui/classify/sources"
+    seen = use("panel_and_source", worst_class="workbench/gui/panels", plain_gray=sources)
     name, recall = min(seen["recalls"].items(), key=lambda item: item[1])
     assert f"{name}: {100 * recall:.1f}% found" in seen["words"]
     assert seen["is visible"]
-    assert seen["menu"] == [
-        "Classes",
-        "Curves",
-        "Images",
-        "Slices",
-        "Calibration",
-        "Confusion matrix",
-        "Map",
-        "Robustness",
-        "Worst class",
-    ]
+    assert seen["menu"].count("Worst class") == 1
+    assert sorted(seen["menu"]) == sorted(seen["titles"])  # the view's panels, and no others
     assert seen["is hidden"]
     assert seen["stays hidden"]
     assert not seen["others are hidden"]
     assert not seen["hidden after a reset"]
+    assert seen["sources"].count("Plain gray") == 1
+    assert seen["classified"] == [["gray 1.png", *sorted(seen["recalls"])]]
 
 
 def test_a_curve(use, tree, tmp_path):
-    seen = use("images_per_second", "workbench/curves")
+    seen = use("curve", images_per_second="workbench/curves")
     assert not seen["was shown"]
     assert seen["is shown"]
     assert seen["title"] == "Images per second"
@@ -84,7 +78,7 @@ def test_a_curve(use, tree, tmp_path):
 
 
 def test_a_setting(use):
-    seen = use("beep", "workbench/settings/options")
+    seen = use("setting", beep="workbench/settings/options")
     assert "Beep" in seen["labels"]
     assert "The sound is that of the desktop." in seen["labels"]
     assert not seen["before"]

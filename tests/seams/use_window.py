@@ -22,6 +22,7 @@ from tests.small_projects import stripes_project
 from tests.written_runs import WrittenRun
 from workbench.app import close_context, make_context, make_window
 from workbench.gui.help.shortcuts import groups_of
+from workbench.gui.panels import panels_of
 from workbench.runs.home import data_home
 
 assert Path(workbench.__file__).is_relative_to(Path.cwd()), "not the copy"
@@ -73,7 +74,7 @@ def view(context, _folder):
     }
 
 
-def panel(context, folder):
+def panel_and_source(context, folder):
     window = opened(context)
     context.library.open()
     context.library.start_run(stripes_project(folder), title="Stripes")
@@ -95,7 +96,10 @@ def panel(context, folder):
         "words": [label.text() for label in worst.findChildren(QLabel)],
         "is visible": worst.isVisible(),
         "menu": menu_of(window, "&Panels"),
+        "titles": [panel.title for panel in panels_of("evaluate")],
+        **classified_gray(window),
     }
+    window.show_view("evaluate")
     next(a for a in evaluate.panels.actions() if a.text() == "Worst class").trigger()
     seen["is hidden"] = worst.isHidden()
     wait_until(lambda: not window.runs.is_running)  # else closing asks
@@ -107,6 +111,24 @@ def panel(context, folder):
     again.layouts.reset()
     seen["hidden after a reset"] = kept["worst_class"].isHidden()
     return seen
+
+
+def classified_gray(window):
+    """What the menu of sources offers, and the answers for what the added one brings in."""
+    classify = window.show_view("classify")
+    wait_until(lambda: classify.state.run is not None)
+    menu = classify.panels["classify_pictures"].drop.more.menu()
+    menu.aboutToShow.emit()
+    answers, failures = [], []
+    classify.state.classified.connect(lambda entry: answers.append(entry.answer))
+    classify.state.failed.connect(failures.append)
+    next(action for action in menu.actions() if action.text() == "Plain gray").trigger()
+    wait_until(lambda: answers or failures)
+    assert not failures
+    return {
+        "sources": [action.text() for action in menu.actions()],
+        "classified": [[Path(a.file).name, *sorted(s.name for s in a.scores)] for a in answers],
+    }
 
 
 def curve(context, folder):

@@ -18,7 +18,7 @@ from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import UsageError
 from workbench.protocol.describe_data import DataDescription, DescribeData
 from workbench.starter import (
-    USUAL,
+    BY_DATA,
     DataFacts,
     Start,
     Wish,
@@ -80,18 +80,18 @@ def _start(arguments: argparse.Namespace) -> Start:
     return start_of(typed_source(arguments.source), wish, is_quiet=arguments.json)
 
 
-def start_of(choice: Choice, wish: Wish = USUAL, *, is_quiet: bool) -> Start:
+def start_of(choice: Choice, wish: Wish = BY_DATA, *, is_quiet: bool) -> Start:
     """What a new project of a source starts with."""
     if choice.key == FOLDER.key:
         return start_for_folder(choice, wish)
-    published = start_for_template_of(choice) if wish is USUAL else None
+    published = start_for_template_of(choice) if wish is BY_DATA else None
     return published or _described(choice, wish, is_quiet=is_quiet)
 
 
 def _wish(key: str | None) -> Wish:
     """The pretrained network that `--backbone` asks for; raises UsageError."""
     if key is None or key == _NONE:
-        return USUAL if key is None else None
+        return BY_DATA if key is None else None
     spec = all_backbones().get(key)
     if spec is None:
         expected = ", ".join((*all_backbones(), _NONE))

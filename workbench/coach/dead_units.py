@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.coach._words import rate_change
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import Measurement, RunRecord, UnitState
 from workbench.core.format import count, share
 from workbench.core.network.graph import Node
@@ -30,7 +30,7 @@ _LARGE_UPDATE = 0.01
 """Relative update of a step above which large steps are the likely cause."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     last = record.last
     if last is None or not last.units:
         return None
@@ -42,10 +42,12 @@ def _look(record: RunRecord) -> Seen | None:
     dead = [each for each in last.units if each.dead >= max(_FEWEST, least * each.units)]
     others = len(dead) - 1
     more = f" ({count(others)} more layers are like it)" if others > 0 else ""
-    return Seen(
-        sees=f"{count(worst.dead)} of {count(worst.units)} units of “{name}” are zero on all "
+    return Diagnosis(
+        observation=f"{count(worst.dead)} of {count(worst.units)} units of “{name}” are zero on "
+        "all "
         f"{count(last.images)} images looked at{more}: they are dead and learn nothing.",
-        do="A lower learning rate keeps units alive, and LeakyReLU lets them come back.",
+        recommendation="A lower learning rate keeps units alive, and LeakyReLU lets them come "
+        "back.",
         evidence=Evidence(
             (
                 ("Dead units", share(worst.dead / worst.units, 0)),

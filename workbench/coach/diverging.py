@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 
 _TIMES = 10.0
@@ -16,7 +16,7 @@ _FALLS = 0.5
 """Share of the loss three epochs before, or of the first: one that falls below it comes down."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     loss = float(record.loss[-1]) if len(record.loss) else math.nan
     is_high = loss > _TIMES * record.guessing
     if not (record.has_failed or (is_high and not _comes_down(record))):
@@ -25,10 +25,12 @@ def _look(record: RunRecord) -> Seen | None:
     last = int(record.epochs[-1]) if len(record.epochs) else 0
     has_scale = is_scaled(record)
     way = "Train again " if has_scale else SCALE
-    return Seen(
-        sees=f"The training has diverged: {_what(record, value)}, while guessing has a loss of "
+    return Diagnosis(
+        observation=f"The training has diverged: {_what(record, value)}, while guessing has a "
+        "loss of "
         f"{record.guessing:.2g}{'' if has_scale else f': {NOT_SCALED}'}.",
-        do=f"{way}at a tenth of the learning rate; gradient clipping helps against single large "
+        recommendation=f"{way}at a tenth of the learning rate; gradient clipping helps against "
+        "single large "
         "steps.",
         evidence=Evidence(
             (("Training loss", value), ("Learning rate", rate_words(record))),

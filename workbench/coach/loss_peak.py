@@ -12,7 +12,7 @@ from workbench.coach._words import (
     rate_change,
     rate_words,
 )
-from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import share
 
@@ -24,7 +24,7 @@ _STILL_HIGH = 10.0
 """Ratio of the loss to that of guessing above which another rule reports it, or it comes down."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     losses = record.step_losses
     if not len(record.epochs) or record.has_failed or not np.isfinite(losses).any():
         return None
@@ -38,10 +38,12 @@ def _look(record: RunRecord) -> Seen | None:
     epoch = int(record.epochs[min(after, len(record.epochs) - 1)])
     has_scale = is_scaled(record)
     cause = "the first steps were too large" if has_scale else NOT_SCALED
-    return Seen(
-        sees=f"The loss was up to {highest:.3g} in {epochs_words(epoch, epoch)}, where guessing "
+    return Diagnosis(
+        observation=f"The loss was up to {highest:.3g} in {epochs_words(epoch, epoch)}, where "
+        "guessing "
         f"has {record.guessing:.2g}: {cause}, and less is learned since than could be.",
-        do=f"{'Train ' if has_scale else SCALE}at a tenth of the learning rate, or with warm-up or "
+        recommendation=f"{'Train ' if has_scale else SCALE}at a tenth of the learning rate, or "
+        "with warm-up or "
         "gradient clipping.",
         evidence=Evidence(
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.coach._words import epochs_words, rate_change, rate_words
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.coach.statistics import CERTAIN, slope
 from workbench.core.format import number_text, share
@@ -29,7 +29,7 @@ _STUCK = 0.97
 """Share of the loss of guessing above which nothing has been learned: another rule's finding."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     window = min(_MOST, max(_FEWEST, len(record.epochs) // _PART))
     if len(record.epochs) < 2 * window or not np.isfinite(record.loss[-window:]).all():
         return None
@@ -44,10 +44,10 @@ def _look(record: RunRecord) -> Seen | None:
     if is_falling or _validation_improves(record, window):
         return None
     first, last = int(record.epochs[-window]), int(record.epochs[-1])
-    return Seen(
-        sees=f"Plateau: in {epochs_words(first, last)} the training loss has fallen by less "
+    return Diagnosis(
+        observation=f"Plateau: in {epochs_words(first, last)} the training loss has fallen by less "
         f"than a hundredth, at {share(accuracy, 0)} training accuracy.",
-        do="Reduce the learning rate on plateaus, or use a larger network.",
+        recommendation="Reduce the learning rate on plateaus, or use a larger network.",
         evidence=Evidence(
             (
                 ("Training loss, change", f"{-fall:+.4f} ± {noise:.4f}"),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from workbench.coach._words import rate_words
-from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import share
 
@@ -18,7 +18,7 @@ _STUCK_SHARE = 0.97
 """A training loss that has fallen below this share of its first value shows that it learns."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     if len(record.epochs) < _CHANCE_EPOCHS:
         return None
     is_validated = bool(np.isfinite(record.val_accuracy).all())
@@ -32,10 +32,11 @@ def _look(record: RunRecord) -> Seen | None:
     # A loss that falls from far above guessing to it has learned nothing yet.
     if is_above or (has_fallen and losses.min() < _STUCK_SHARE * record.guessing):
         return None
-    return Seen(
-        sees=f"The accuracy stays at chance ({share(chance, 0)}) for {len(record.epochs):,} "
+    return Diagnosis(
+        observation=f"The accuracy stays at chance ({share(chance, 0)}) for {len(record.epochs):,} "
         "epochs: nothing is learned.",
-        do="Look at the labels and at the scale of the input first, then try “Find learning rate”.",
+        recommendation="Look at the labels and at the scale of the input first, then try “Find "
+        "learning rate”.",
         evidence=Evidence(
             (
                 ("Highest accuracy", share(float(np.nanmax(found)))),

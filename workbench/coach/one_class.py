@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import share
 
@@ -19,7 +19,7 @@ _UNBALANCED = 3.0
 """Times the images of the smallest class from which on balanced class weights may help."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     matrix = record.confusion
     if matrix is None or not matrix.sum() or len(record.epochs) < _EPOCHS:
         return None
@@ -32,10 +32,10 @@ def _look(record: RunRecord) -> Seen | None:
     is_weighted = record.recipe is not None and record.recipe.class_weights != "none"
     name = record.class_names[winner]
     can_weight = is_unbalanced and not is_weighted
-    return Seen(
-        sees=f"{share(float(predicted[winner]), 0)} of validation images are predicted as "
+    return Diagnosis(
+        observation=f"{share(float(predicted[winner]), 0)} of validation images are predicted as "
         f"“{name}”; {share(float(true[winner]), 0)} actually are.",
-        do="Balanced class weights make all classes count equally in the loss."
+        recommendation="Balanced class weights make all classes count equally in the loss."
         if can_weight
         else "Check the labels and the scale of the input, and try another learning rate.",
         evidence=Evidence(

@@ -10,7 +10,7 @@ from statistics import median
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, number_text, plural, share
@@ -34,11 +34,11 @@ _LAST = 3
 """Epochs that are looked at together: one of them is noise."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     return _rises(record) or _is_memorized(record)
 
 
-def _rises(record: RunRecord) -> Seen | None:
+def _rises(record: RunRecord) -> Diagnosis | None:
     is_measured = np.isfinite(record.val_loss) & np.isfinite(record.loss)
     epochs = record.epochs[is_measured]
     if len(epochs) <= _LATER:
@@ -53,9 +53,10 @@ def _rises(record: RunRecord) -> Seen | None:
     if not (is_late and has_risen and has_fallen):
         return None
     since, words = count(int(epochs[best])), "validation loss rises while training loss falls"
-    return Seen(
-        sees=f"Overfitting since epoch {since}: the {words}.",
-        do="Augmentation, dropout or more images help; early stopping ends such a run and keeps "
+    return Diagnosis(
+        observation=f"Overfitting since epoch {since}: the {words}.",
+        recommendation="Augmentation, dropout or more images help; early stopping ends such a "
+        "run and keeps "
         "the epoch with the lowest validation loss.",
         evidence=Evidence(
             (
@@ -76,7 +77,7 @@ def _rises(record: RunRecord) -> Seen | None:
     )
 
 
-def _is_memorized(record: RunRecord) -> Seen | None:
+def _is_memorized(record: RunRecord) -> Diagnosis | None:
     """The training accuracy is that of each step's images, lowered by augmentation and dropout: so
     it is at least as high without.
     """
@@ -96,10 +97,10 @@ def _is_memorized(record: RunRecord) -> Seen | None:
         ("Validation accuracy", f"{share(others)} of {count(record.num_validation)}"),
         ("Standard error of the difference", f"{100 * error:.1f} points"),
     )
-    return Seen(
-        sees=f"The {images} are memorized: {share(own, 0)} of them are right, but "
+    return Diagnosis(
+        observation=f"The {images} are memorized: {share(own, 0)} of them are right, but "
         f"{share(others, 0)} of {plural(record.num_validation, 'validation image')}.",
-        do=_ways(record),
+        recommendation=_ways(record),
         evidence=Evidence(
             figures,
             curve="accuracy",

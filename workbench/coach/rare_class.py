@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
@@ -20,7 +20,7 @@ _CERTAIN = 2.0
 """Standard errors by which its accuracy is below that of all images."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     matrix = record.confusion
     if matrix is None or len(record.epochs) < _EPOCHS or len(matrix) != len(record.per_class):
         return None
@@ -36,10 +36,11 @@ def _look(record: RunRecord) -> Seen | None:
     name, recall = record.class_names[rare], share(own / images) if images else "–"
     said = f"recognized in {recall} of the cases" if images else "not among the validation images"
     is_weighted = record.recipe is not None and record.recipe.class_weights != "none"
-    return Seen(
-        sees=f"“{name}” has {plural(int(sizes[rare]), 'training image')}, where the median class "
+    return Diagnosis(
+        observation=f"“{name}” has {plural(int(sizes[rare]), 'training image')}, where the "
+        "median class "
         f"has {count(int(np.median(sizes)))}, and is {said}.",
-        do="More images of this class help most"
+        recommendation="More images of this class help most"
         + ("." if is_weighted else "; balanced class weights make it count as much as the others."),
         evidence=Evidence(
             (

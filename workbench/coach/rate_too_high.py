@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import count, number_text, share
 
@@ -29,13 +29,13 @@ _LEARNED = 0.1
 """Loss, as a share of that of guessing, below which ups and downs are of no matter."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     if len(record.epochs) < _FEWEST or not np.isfinite(record.loss).all():
         return None
     return _above_guessing(record) or _oscillates(record)
 
 
-def _above_guessing(record: RunRecord) -> Seen | None:
+def _above_guessing(record: RunRecord) -> Diagnosis | None:
     worst = float(record.loss[-3:].min())
     has_risen = worst > _RISEN * float(record.loss[0])
     if not (worst > _ABOVE_GUESSING * record.guessing and has_risen):
@@ -44,10 +44,10 @@ def _above_guessing(record: RunRecord) -> Seen | None:
         f"The training loss has risen to {worst:.2g} and more, above the {record.guessing:.2g} of "
         "guessing: the steps are too large."
     )
-    return _seen(record, words, (("Loss of guessing", number_text(record.guessing)),))
+    return _diagnosis(record, words, (("Loss of guessing", number_text(record.guessing)),))
 
 
-def _oscillates(record: RunRecord) -> Seen | None:
+def _oscillates(record: RunRecord) -> Diagnosis | None:
     loss, errors = record.loss, np.nan_to_num(record.loss_errors)
     rises = np.diff(loss)
     noise = np.hypot(errors[1:], errors[:-1]) if len(errors) == len(loss) else 0.0
@@ -61,15 +61,16 @@ def _oscillates(record: RunRecord) -> Seen | None:
         f"The training loss rises in {count(number)} of {count(len(rises))} epochs by more than its"
         " noise, where it should fall steadily."
     )
-    return _seen(record, words, (("Epochs with a rise", share(number / len(rises), 0)),))
+    return _diagnosis(record, words, (("Epochs with a rise", share(number / len(rises), 0)),))
 
 
-def _seen(record: RunRecord, words: str, figures: tuple[tuple[str, str], ...]) -> Seen:
+def _diagnosis(record: RunRecord, words: str, figures: tuple[tuple[str, str], ...]) -> Diagnosis:
     last, has_scale = record.last, is_scaled(record)
     updates = () if last is None else (("Weight update per step, relative", share(last.update, 2)),)
-    return Seen(
-        sees=words if has_scale else f"{words} One cause: {NOT_SCALED}.",
-        do=f"{'Train again ' if has_scale else SCALE}at a tenth of the learning rate, or let “Find "
+    return Diagnosis(
+        observation=words if has_scale else f"{words} One cause: {NOT_SCALED}.",
+        recommendation=f"{'Train again ' if has_scale else SCALE}at a tenth of the learning "
+        "rate, or let “Find "
         "learning rate” choose it.",
         evidence=Evidence(
             (

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from workbench.coach._words import rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.format import count, number_text, share
 
@@ -34,7 +34,7 @@ _MUCH_LEFT = 0.5
 """Share of the loss of guessing above which there is still much to learn."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     update = _update(record)
     if len(record.epochs) < _FEWEST or not np.isfinite(record.loss).all():
         return None
@@ -51,10 +51,11 @@ def _look(record: RunRecord) -> Seen | None:
     figures = [("Training loss, last epoch", number_text(float(record.loss[-1])))]
     if math.isfinite(update):
         figures.append(("Weight update per step, relative", f"{update:.1e}"))
-    return Seen(
-        sees=f"{words}, and the training loss has {_fallen(fallen)} in "
+    return Diagnosis(
+        observation=f"{words}, and the training loss has {_fallen(fallen)} in "
         f"{len(record.epochs):,} epochs: the learning rate is too low.",
-        do=f"Train again at {count(factor)} times the learning rate, or let “Find learning rate” "
+        recommendation=f"Train again at {count(factor)} times the learning rate, or let “Find "
+        "learning rate” "
         "choose it.",
         evidence=Evidence(
             (*figures, ("Learning rate", rate_words(record))),

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.evaluation.intervals import share_error
 from workbench.core.format import count, plural, share
@@ -22,22 +22,22 @@ _MOST_SHARED = 0.002
 """Share of the held-out images that may be in training before it matters."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     return _shared(record) or _too_good(record)
 
 
-def _shared(record: RunRecord) -> Seen | None:
+def _shared(record: RunRecord) -> Diagnosis | None:
     held_out = int(record.per_class[:, 1:].sum()) if len(record.per_class) else 0
     if not held_out or record.num_shared <= _MOST_SHARED * held_out:
         return None
     # A test part of the data set's own stays as it is, however the rest is split.
     is_split = record.recipe is not None and record.recipe.validation == "split"
     change = _split_by_content(record) if is_split else None
-    return Seen(
-        sees=f"{plural(record.num_shared, 'held-out image')} of {count(held_out)} "
+    return Diagnosis(
+        observation=f"{plural(record.num_shared, 'held-out image')} of {count(held_out)} "
         f"{'is' if record.num_shared == 1 else 'are'} also among the training images: what is "
         "measured on them is better than on new images.",
-        do="A split by content keeps duplicates together; the data check lists them."
+        recommendation="A split by content keeps duplicates together; the data check lists them."
         if change is not None
         else "The data check lists them and leaves them out.",
         evidence=Evidence(
@@ -51,7 +51,7 @@ def _shared(record: RunRecord) -> Seen | None:
     )
 
 
-def _too_good(record: RunRecord) -> Seen | None:
+def _too_good(record: RunRecord) -> Diagnosis | None:
     found = _compared(record)
     if found is None:
         return None
@@ -61,10 +61,12 @@ def _too_good(record: RunRecord) -> Seen | None:
     )
     if validation - training < max(_CLEAR, _CERTAIN * error):
         return None
-    return Seen(
-        sees=f"The validation accuracy, {share(validation)}, is above the {share(training)} on the "
+    return Diagnosis(
+        observation=f"The validation accuracy, {share(validation)}, is above the "
+        f"{share(training)} on the "
         "training images, without augmentation and dropout: that is implausible for new images.",
-        do="Run the data check: validation images may be copies of training images, or easier, or "
+        recommendation="Run the data check: validation images may be copies of training images, "
+        "or easier, or "
         "training labels wrong.",
         evidence=Evidence(
             (

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import RunRecord
 from workbench.core.coach.statistics import smallest_difference
 from workbench.core.evaluation.intervals import share_error
@@ -22,7 +22,7 @@ the project."""
 _LARGEST_SHARE = 0.3
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     found = record.val_accuracy[np.isfinite(record.val_accuracy)]
     if not len(found) or not record.num_validation:
         return None
@@ -35,10 +35,12 @@ def _look(record: RunRecord) -> Seen | None:
         return None
     images, points = plural(record.num_validation, "validation image"), f"{least * 100:.0f} points"
     beside = f" “{name}” differs by {apart * 100:.1f}." if is_compared else ""
-    return Seen(
-        sees=f"With {images}, a difference of less than {points} of accuracy between runs is "
+    return Diagnosis(
+        observation=f"With {images}, a difference of less than {points} of accuracy between runs "
+        "is "
         f"noise.{beside}",
-        do="Hold out more images, or compare by cross-validation, which uses all of them.",
+        recommendation="Hold out more images, or compare by cross-validation, which uses all of "
+        "them.",
         evidence=Evidence(
             (
                 ("Highest validation accuracy", share(accuracy)),

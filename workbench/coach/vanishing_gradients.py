@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Evidence, Seen
+from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
 from workbench.core.coach.record import LayerState, RunRecord
 from workbench.core.format import count, number_text
 from workbench.core.specs import ACTIVATION, RELU
@@ -25,7 +25,7 @@ _SATURATING = frozenset({"sigmoid", "tanh", "hard_sigmoid", "softsign"})
 """Keras's names of activations whose slope goes to zero on both sides."""
 
 
-def _look(record: RunRecord) -> Seen | None:
+def _look(record: RunRecord) -> Diagnosis | None:
     last = record.last
     layers = [each for each in (last.layers if last else ()) if math.isfinite(each.gradient)]
     if len(layers) < _FEWEST_LAYERS or len(record.epochs) < _EPOCHS:
@@ -35,10 +35,12 @@ def _look(record: RunRecord) -> Seen | None:
     if not is_stuck or end <= 0.0 or first.gradient > _SHARE * end:
         return None
     change = _change(record, layers)
-    return Seen(
-        sees=f"The gradient of “{record.name_of(first.node)}” is {first.gradient / end:.0e} times "
+    return Diagnosis(
+        observation=f"The gradient of “{record.name_of(first.node)}” is "
+        f"{first.gradient / end:.0e} times "
         f"that of the last of {count(len(layers))} layers: the first layers learn nothing.",
-        do="ReLU lets the gradient through where sigmoid and tanh do not; so do BatchNormalization "
+        recommendation="ReLU lets the gradient through where sigmoid and tanh do not; so do "
+        "BatchNormalization "
         "and skip connections.",
         evidence=Evidence(
             (

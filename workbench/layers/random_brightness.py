@@ -18,7 +18,7 @@ from workbench.layers._augmentation import (
 def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
     low, high = map(float, layer.value_range)
     more = between(draw()[..., None], *layer.factor) * (high - low)
-    return pictures, curve.then(1.0, more).clipped(tf, low, high)
+    return pictures, curve.then(1.0, more).then_clip(tf, low, high)
 
 
 SPEC = augmentation_layer(

@@ -22,7 +22,7 @@ def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tupl
     mean = mean * curve.scale + curve.offset
     factor = between(draw()[..., None], 1.0 - layer.factor[0], 1.0 + layer.factor[1])
     curve = curve.then(factor, mean * (1.0 - factor))
-    return pictures, curve.clipped(tf, *map(float, layer.value_range))
+    return pictures, curve.then_clip(tf, *map(float, layer.value_range))
 
 
 SPEC = augmentation_layer(

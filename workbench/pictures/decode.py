@@ -60,7 +60,12 @@ def decode_reduced(
         is_tga = has_name or has_tga_end(data)
         return decode(data, side, is_tga=is_tga, value_range=value_range)
     except ImageError as error:
-        fix = f"{HEIC.install_words}, or save it as JPEG." if error.kind == "HEIC" else error.fix
+        part = HEIC if error.kind == "HEIC" else None
         raise PictureError(
-            error.what, where=where, received=error.received, expected=error.expected, fix=fix
+            error.what,
+            part=part.key if part is not None else "",
+            where=where,
+            received=error.received,
+            expected=error.expected,
+            fix=f"{part.install_words}, or save it as JPEG." if part is not None else error.fix,
         ) from None

@@ -10,9 +10,12 @@ from workbench.protocol.browsing import OwnClass
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
-    """What decoding all images of a source has shown; see DataDescription."""
+    """What decoding all images of a source has shown; see DataDescription. `parts` has, by path of
+    a bad file, the key of the part of Workbench that would decode it and is not installed.
+    """
 
     bad_files: list[tuple[str, str]]
+    parts: dict[str, str] = {}
     shape: list[int]
     typical_size: list[int]
     num_channels: int = 3
@@ -69,8 +72,9 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     the request's share. `num_validation` counts the images of a published validation part
     alone. Where it is not complete, no image was decoded: unreadable files are counted, and the
     parts are of about the size that they will have. `inferences` are what was inferred about
-    the meaning of the data. `looked` is to be sent with the next request about the source; None
-    where not everything was seen, or does not fit.
+    the meaning of the data. `needed_parts` are the keys of the parts of Workbench, not installed
+    here, by which more of the files could be read. `looked` is to be sent with the next request
+    about the source; None where not everything was seen, or does not fit.
     """
 
     title: str
@@ -84,6 +88,7 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     typical_size: list[int] = []
     num_channels: int = 3
     bad_files: list[tuple[str, str]] = []
+    needed_parts: list[str] = []
     notes: list[str] = []
     inferences: list[Inference] = []
     is_complete: bool = True

@@ -12,7 +12,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.remote.ssh.saved_hosts import saved_choices
+from workbench.remote.ssh.saved_hosts import label_of, saved_choices
 
 Named = tuple[Choice, str]
 """A place, with what its label does not show; "" for nothing."""
@@ -36,6 +36,12 @@ def target_choices(
                 fresh.append((choice, words))
         groups.append(fresh)
     return [group for group in groups if group]
+
+
+def choice_line(choice: Choice, words: str) -> str:
+    """A place in one line: its label, and `words` where these do not begin with it."""
+    label = label_of(choice)
+    return words if words.startswith(label) else f"{label} · {words}" if words else label
 
 
 def _offered(targets: Registry[TargetSpec]) -> Iterable[Named]:

@@ -9,19 +9,8 @@ from workbench.core.format import local_time
 from workbench.report.blocks import Document, plain_name
 from workbench.report.facts import Facts
 from workbench.report.palette import LIGHT
-from workbench.report.sections import (
-    card,
-    data,
-    examples,
-    network,
-    repeat,
-    scores,
-    summary,
-    training,
-)
-
-_SECTIONS = (summary, network, training, scores, examples, data, card, repeat)
-"""Modules in the order of their sections."""
+from workbench.report.sections import all_sections
+from workbench.report.sections.repeat import file_name
 
 
 def compose(facts: Facts) -> Document:
@@ -36,9 +25,9 @@ def compose(facts: Facts) -> Document:
     return Document(
         title=plain_name(title or number),
         subtitle=plain_name(" · ".join(filter(None, parts))),
-        sections=[each.section(facts) for each in _SECTIONS],
+        sections=[each.make(facts) for each in all_sections().values()],
         project=facts.project_text,
-        project_name=repeat.file_name(facts) if facts.project_text else "",
+        project_name=file_name(facts) if facts.project_text else "",
         colors=LIGHT,
         footer=f"Made with Workbench {__version__} on {today:%Y-%m-%d}.",
     )

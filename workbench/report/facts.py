@@ -5,6 +5,7 @@ Nothing that is missing is an error: `Facts` has None for it, and `problems` the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.explain import Method
 from workbench.protocol.weights import KeptWeights
+from workbench.report.blocks import Section
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import EventReader
@@ -158,6 +160,21 @@ class Facts:
     def project_text(self) -> str:
         """The project as a file; "" where it is damaged."""
         return project_text(self.project) if self.project is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionSpec:
+    """A section of a report, a file of `sections/`.
+
+    Attributes:
+        key: Name of its file.
+        order: Lower comes first.
+        make: Makes it, whatever is missing.
+    """
+
+    key: str
+    order: int
+    make: Callable[[Facts], Section]
 
 
 def read_facts(run: RunFolder) -> Facts:

@@ -13,6 +13,7 @@ a runs folder adds to it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -61,7 +62,11 @@ def addresses_of(target: Choice) -> tuple[str, ...]:
 
 def place_words(*targets: Choice) -> str:
     """The addresses of targets as a button names them; "" for none."""
-    return ", ".join(dict.fromkeys(one for target in targets for one in addresses_of(target)))
+    return ", ".join(_addresses_of_all(targets))
+
+
+def _addresses_of_all(targets: Sequence[Choice]) -> list[str]:
+    return list(dict.fromkeys(one for target in targets for one in addresses_of(target)))
 
 
 def place_of(run: RunFolder) -> Choice:
@@ -102,7 +107,7 @@ def check_known(*targets: Choice) -> None:
         f"Connect to {words}?",
         where=words,
         expected="addresses that you know: they came with a file"
-        if "," in words
+        if len(_addresses_of_all(unknown)) > 1
         else "an address that you know: it came with a file",
         fix=f"Connect only if you know {words}. The answer is remembered.{once * is_data}",
     )

@@ -61,8 +61,10 @@ def can_be_ready(project: Project) -> bool:
 
 
 @dataclass(frozen=True)
-class _Circumstances:
-    """All that a process keeps of the moment of its start."""
+class _LaunchEnvironment:
+    """All that a process keeps of the moment of its start: variables, working directory, nice
+    level, CPU affinity, and a hash of the files of the program.
+    """
 
     variables: Mapping[str, str]
     folder: str
@@ -71,10 +73,8 @@ class _Circumstances:
     program: int
 
     @classmethod
-    def now(cls, variables: Mapping[str, str]) -> _Circumstances:
-        """Launch environment that a new trainer would get: these variables, and the present working
-        directory, nice value, CPU affinity and program files; raises OSError.
-        """
+    def of_new_trainer(cls, variables: Mapping[str, str]) -> _LaunchEnvironment:
+        """What a trainer would get that is started now with these variables; raises OSError."""
         niceness, cores = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
         return cls(variables, str(Path.cwd()), niceness, frozenset(cores), hash(tuple(_program())))
 
@@ -92,8 +92,8 @@ def _program() -> Iterator[tuple[str, int, int]]:
 class _Waiting:
     """A started process that has no run yet. Its constructor raises OSError."""
 
-    def __init__(self, circumstances: _Circumstances) -> None:
-        self.circumstances = circumstances
+    def __init__(self, environment: _LaunchEnvironment) -> None:
+        self.environment = environment
         self._connection, theirs = socket.socketpair()
         self._connection.settimeout(_PATIENCE_S)
         # What is printed before there is a run goes into its log once there is one.
@@ -105,7 +105,7 @@ class _Waiting:
                 LOCK_FD: nothing.fileno(),
             }
             words = ["workbench.worker", "ready"]
-            self.pid = start_session(words, circumstances.variables, descriptors)
+            self.pid = start_session(words, environment.variables, descriptors)
 
     def is_alive(self) -> bool:
         """False once it has ended; it is not waited for."""
@@ -162,12 +162,14 @@ class ReadyTrainer:
         returns whether one waits. None does where memory is short.
         """
         try:
-            wanted = _Circumstances.now(variables_of(project)) if can_be_ready(project) else None
+            wanted = None
+            if can_be_ready(project):
+                wanted = _LaunchEnvironment.of_new_trainer(variables_of(project))
         except (OSError, WorkbenchError):
             wanted = None
         with self._lock:
             waiting = self._waiting
-            if waiting is not None and waiting.circumstances == wanted and waiting.is_alive():
+            if waiting is not None and waiting.environment == wanted and waiting.is_alive():
                 waiting.touch(project)
                 return True
             self._end()
@@ -195,7 +197,7 @@ class ReadyTrainer:
         if waiting is None:
             return None
         with suppress(OSError):
-            is_same = waiting.circumstances == _Circumstances.now(variables)
+            is_same = waiting.environment == _LaunchEnvironment.of_new_trainer(variables)
             if is_same and waiting.begin(words, printed, lock):
                 return waiting.pid
         waiting.end()

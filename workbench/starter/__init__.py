@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from workbench.starter.augmentation import AugmentationAdvice as AugmentationAdvice
 from workbench.starter.augmentation import suggest_augmentation as suggest_augmentation
-from workbench.starter.choose import USUAL as USUAL
+from workbench.starter.choose import BY_DATA as BY_DATA
 from workbench.starter.choose import DataFacts as DataFacts
 from workbench.starter.choose import Start as Start
 from workbench.starter.choose import Wish as Wish

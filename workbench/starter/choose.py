@@ -126,27 +126,27 @@ class DataFacts:
         return f"{classes}, {plural(self.num_images, 'image')}"
 
 
-class Usual(Enum):
-    """Default policy: number and size of the images decide on a pretrained network."""
+class BackbonePolicy(Enum):
+    """How a pretrained network is chosen where none is named."""
 
-    USUAL = auto()
+    BY_DATA = auto()
 
 
-USUAL = Usual.USUAL
-"""The pretrained network that fits the data, or none where the images are small."""
+BY_DATA = BackbonePolicy.BY_DATA
+"""By number and size of the images: the one that fits them, or none where they are small."""
 
-Wish = BackboneSpec | Usual | None
+Wish = BackboneSpec | BackbonePolicy | None
 """Which pretrained network a project starts on; None for none."""
 
 
-def start_for_folder(choice: Choice, wish: Wish = USUAL) -> Start:
+def start_for_folder(choice: Choice, wish: Wish = BY_DATA) -> Start:
     """A project for a folder of class folders, which is read as the choice says.
 
     Raises:
         DatasetError: the folder is no data set.
     """
     facts = folder_facts(choice)
-    start = start_on(facts, usual_backbone(facts) if wish is USUAL else wish)
+    start = start_on(facts, usual_backbone(facts) if wish is BY_DATA else wish)
     title = Path(facts.choice.params[FOLDER.source_param]).name
     return replace(start, project=replace(start.summarized, title=title))
 
@@ -173,11 +173,11 @@ def start_for_template_of(choice: Choice) -> Start | None:
     return None
 
 
-def start_for_data(facts: DataFacts, wish: Wish = USUAL) -> Start:
+def start_for_data(facts: DataFacts, wish: Wish = BY_DATA) -> Start:
     """A project for a data set whose images were looked at; without a pretrained network, the
     template with the input of the nearest size.
     """
-    if spec := usual_backbone(facts) if wish is USUAL else wish:
+    if spec := usual_backbone(facts) if wish is BY_DATA else wish:
         return start_on(facts, spec)
     shape = facts.input_shape
     templates = sorted(_whole_templates(), key=lambda each: _size_difference(each, shape))

@@ -10,7 +10,7 @@ import pytest
 from workbench.core.coach.advice import (
     Change,
     CoachSpec,
-    Seen,
+    Diagnosis,
     advise,
     change_words,
     holds,
@@ -67,7 +67,10 @@ def rule(key, seen, **more):
 
 
 def test_a_rule_without_a_cause_is_quiet_beside_others():
-    some, verdict = Seen(sees="A.", do="B."), Seen(sees="A.", do="B.", verdict="C")
+    some, verdict = (
+        Diagnosis(observation="A.", recommendation="B."),
+        Diagnosis(observation="A.", recommendation="B.", verdict="C"),
+    )
     last = rule("last", verdict, gives_verdict=True, is_last_resort=True)
     cause, nothing = rule("cause", some), rule("nothing", None, gives_verdict=True)
     assert [each.rule for each in advise(RunRecord(), [nothing, last])] == ["last"]

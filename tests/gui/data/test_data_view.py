@@ -259,7 +259,7 @@ def test_a_decoder_that_skipped_photos_need_can_be_installed_there(view, asked):
     reason = f"This file is not an image that can be read: {UNSUPPORTED['HEIC']}"
     photos = [("/home/a/notes.jpg", "text"), ("/home/a/1.heic", reason)]
     _, answer = asked[0]
-    answer(msgspec.structs.replace(DESCRIPTION, bad_files=photos))
+    answer(msgspec.structs.replace(DESCRIPTION, bad_files=photos, needed_parts=[HEIC.key]))
     links = [link.text() for link in view.findChildren(InstallLink) if link.isVisible()]
     assert links == [f"Install {HEIC.library}…"]
     answer(msgspec.structs.replace(DESCRIPTION, bad_files=photos[:1]))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics
 
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import new_project_id
-from workbench.gui.common.run_text import elide_mode, quoted_name, state_words, when
+from workbench.gui.common.run_text import elide_mode, headline, quoted_name, state_words, when
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
@@ -30,6 +30,8 @@ from workbench.runs.folder import create_run
 from workbench.runs.library.index import summarise
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.event_text import resumed_words, time_shares, time_words
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.state.outcome import RunOutcome
 from workbench.templates import find_template
 
 NAME_PX = 170
@@ -160,6 +162,22 @@ def test_a_phase_that_counts_is_logged_once():
     counts = (f"Hashing the images: {done:,} of 10,000" for done in range(0, 10_000, 64))
     events = [PhaseChanged(phase="starting", text=text) for text in counts]
     assert [words for _, words in LogFormatter().lines(events)] == ["Hashing the images"]
+
+
+def test_how_long_it_has_taken_is_said_of_phases_whose_end_is_waited_for_alone():
+    history = MetricHistory()
+    for outcome, is_timed in (
+        (None, True),
+        (RunOutcome("waiting", "Queued, next."), False),
+        (RunOutcome("waiting", "Another wording."), False),
+        (RunOutcome("away"), False),
+        (RunOutcome("silent", is_far=True), True),
+        (RunOutcome("running", "Epoch of the Vikings: 3 of 4 files.", is_far=True), True),
+        (RunOutcome("completed"), False),
+    ):
+        assert headline(history, outcome).is_timed == is_timed, outcome
+    history.add(PhaseChanged(phase="compiling", text="Epoch functions are compiled"))
+    assert headline(history, RunOutcome("running")).is_timed
 
 
 def test_a_run_that_did_not_learn_says_so_in_the_list(qapp):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import same
 from workbench.layers._common import same_shape
 from workbench.layers._regularization import describe_rate, rate_param
 
@@ -16,4 +17,5 @@ SPEC = LayerSpec(
     describe=describe_rate,
     randomness="rate",
     keywords=("overfitting", "random"),
+    onnx=same,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
+from workbench.core.specs.onnx import same
 from workbench.layers._augmentation import VALUE_RANGE, factor_param, with_value_range
 from workbench.layers._common import picture_same_shape
 
@@ -19,4 +20,5 @@ SPEC = LayerSpec(
     place="pipeline",
     keras_arguments=with_value_range,
     keywords=("augmentation", "blur", "random"),
+    onnx=same,
 )

@@ -22,7 +22,7 @@ from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.cluster import chief as leading
 from workbench.worker.cluster import members as machines
 from workbench.worker.cluster.chief import Chief
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Line
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Connection
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.stop import StoppedError, StopSwitch
 from workbench.worker.process.versions import versions
@@ -235,7 +235,7 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
 
 def test_a_machine_notices_that_the_chief_was_lost(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
-    leader._lines[1].close()  # as its death would
+    leader._connections[1].close()  # as its death would
     with pytest.raises(ChannelClosedError) as caught:
         member._exchange_fingerprints(MARK)
     assert member.explained(caught.value).what == "The chief was lost."
@@ -276,7 +276,7 @@ def test_a_chief_that_cannot_listen_reports_it(run, cluster):
 
 def test_a_line_carries_large_messages_both_ways():
     ends = socket.socketpair()
-    left, right = (Line(end) for end in ends)
+    left, right = (Connection(end) for end in ends)
     data = bytes(range(256)) * 50_000
     sending = in_background(left.send, "file", data, name="x")
     message = right.receive("file", timeout_s=DOOM_S)
@@ -349,11 +349,11 @@ def test_a_process_that_waits_in_a_library_ends_all_the_same():
 
 def test_a_stranger_may_send_no_bytes():
     ours, theirs = socket.socketpair()
-    line = Line(ours, max_bytes=0)
+    connection = Connection(ours, max_bytes=0)
     theirs.sendall(b'{"kind": "hello", "bytes": 1099511627776}\n')
     with pytest.raises(ChannelClosedError):
-        line.receive("hello", timeout_s=DOOM_S)
-    line.close()
+        connection.receive("hello", timeout_s=DOOM_S)
+    connection.close()
     theirs.close()
 
 
@@ -361,13 +361,13 @@ def test_a_line_ends_whatever_ends_its_reader():
     """Nested too deep for any reader of JSON: an error that is not of the network."""
     ours, theirs = socket.socketpair()
     ended = threading.Event()
-    line = Line(ours, on_end=ended.set)
+    connection = Connection(ours, on_end=ended.set)
     nested = b"[" * 100_000 + b"]" * 100_000
     theirs.sendall(b'{"kind": "hello", "bytes": 0, "values": {"a": ' + nested + b"}}\n")
     with pytest.raises(ChannelClosedError):
-        line.receive("hello", timeout_s=DOOM_S)
+        connection.receive("hello", timeout_s=DOOM_S)
     assert ended.wait(DOOM_S)
-    line.close()
+    connection.close()
     theirs.close()
 
 
@@ -375,10 +375,10 @@ def test_a_silent_machine_is_probed():
     with socket.create_server(("127.0.0.1", 0)) as server:
         ours = socket.create_connection(server.getsockname())
         there, _ = server.accept()
-    line = Line(ours)
+    connection = Connection(ours)
     assert ours.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 60_000
         assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 60
-    line.close()
+    connection.close()
     there.close()

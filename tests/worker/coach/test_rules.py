@@ -71,8 +71,8 @@ def coached(train_here, small_project, monkeypatch):
 
 def check_words(advice, project):
     """Two sentences, evidence, and a change that makes a valid project."""
-    assert advice.sees.endswith(".")
-    assert advice.do.endswith(".")
+    assert advice.observation.endswith(".")
+    assert advice.recommendation.endswith(".")
     assert advice.evidence.figures
     if advice.change is not None:
         assert with_change(project, advice.change) != project
@@ -131,15 +131,15 @@ def test_pixels_that_are_not_scaled_are_named_as_the_cause(coached):
     linear = (("flatten", {}), ("dense", {"units": 32}))
     settings = {"optimizer": "sgd", "learning_rate": 0.01, "epochs": 6}
     record, found = coached(*linear, **settings)
-    assert "pixels, 0 to 255, are not scaled" in found["diverging"].sees
-    assert found["diverging"].do.startswith("Insert Rescaling (1/255)")
+    assert "pixels, 0 to 255, are not scaled" in found["diverging"].observation
+    assert found["diverging"].recommendation.startswith("Insert Rescaling (1/255)")
     rising = np.arange(1.0, 7.0) * 2.0
     seen = RATE_TOO_HIGH.advice(replace(record, epochs=np.arange(6), loss=rising))
-    assert "pixels, 0 to 255, are not scaled" in seen.sees
+    assert "pixels, 0 to 255, are not scaled" in seen.observation
     record, found = coached(("rescaling", {}), *linear, **settings)
     assert "diverging" not in found
     seen = RATE_TOO_HIGH.advice(replace(record, epochs=np.arange(6), loss=rising))
-    assert "scaled" not in seen.sees
+    assert "scaled" not in seen.observation
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_pixels_that_are_not_scaled_are_named_as_the_cause(coached):
 )
 def test_a_loss_grows_only_where_it_does(losses, words):
     found = DIVERGING.advice(RunRecord(epochs=np.arange(len(losses)), loss=np.array(losses)))
-    assert f"the loss {words}, while guessing" in found.sees
+    assert f"the loss {words}, while guessing" in found.observation
 
 
 def test_rate_too_high(coached, data):
@@ -200,7 +200,7 @@ def test_dead_units(coached):
     _, found = coached(*layers(-1 / 255))
     advice = found["dead_units"]
     assert advice.evidence.node == "n3"
-    assert "16 of 16 units" in advice.sees
+    assert "16 of 16 units" in advice.observation
     assert advice.change.layers == {"n3": {"activation": "leaky_relu"}}
     _, left = coached.applied("dead_units")
     assert "dead_units" not in left, left
@@ -220,7 +220,7 @@ def test_half_of_the_units_are_dead(coached):
     rises, stuck = np.linspace(0.3, 0.8, 12), np.full(12, 0.6)
     assert found(33, rises) is None
     assert found(52, rises) is not None
-    assert "33 of 64 units" in found(33, stuck).sees
+    assert "33 of 64 units" in found(33, stuck).observation
     assert found(31, stuck) is None
     assert found(33, np.full(12, 1.0)) is None  # nothing is left to learn
     assert found(33, np.where(np.arange(12) < 11, 0.6, 0.61)) is None
@@ -275,14 +275,14 @@ def test_training_images_that_are_memorized():
     rule = all_coach_rules()["overfits"]
     found = rule.advice(flat(27 / 35, regularizes=False))
     assert fisher_exact([[145, 0], [27, 8]]).pvalue < 0.001
-    assert "145 training images are memorized: 100% of them are right" in found.sees
-    assert "77% of 35 validation images" in found.sees
-    assert "augmentation, dropout or weight decay" in found.do
-    assert "pretrained network" in found.do
+    assert "145 training images are memorized: 100% of them are right" in found.observation
+    assert "77% of 35 validation images" in found.observation
+    assert "augmentation, dropout or weight decay" in found.recommendation
+    assert "pretrained network" in found.recommendation
     assert found.verdict.startswith("Overfitting: 100% of 145 training images right")
     check_words(found, None)
     frozen = Graph.of([Node("n1", "dense", "features", {}, training="never")])
-    ways = rule.advice(flat(27 / 35, regularizes=True, graph=frozen)).do
+    ways = rule.advice(flat(27 / 35, regularizes=True, graph=frozen)).recommendation
     assert ways == "More images help most."
 
 
@@ -305,8 +305,8 @@ def test_a_loss_that_climbs_far_above_guessing_is_reported_though_it_falls_again
     recipe = {"optimizer": "adam", "learning_rate": 0.3, "epochs": 8}
     record, found = coached(*rough, **recipe)
     assert np.nanmax(record.step_losses) > 150 * record.guessing > 10 * record.loss[-1]
-    assert "pixels, 0 to 255, are not scaled" in found["loss_peak"].sees
-    assert found["loss_peak"].do.startswith("Insert Rescaling")
+    assert "pixels, 0 to 255, are not scaled" in found["loss_peak"].observation
+    assert found["loss_peak"].recommendation.startswith("Insert Rescaling")
     _, found = coached(*HIDDEN, **{**recipe, "learning_rate": 0.01})
     assert "loss_peak" not in found
 
@@ -316,8 +316,8 @@ def test_a_peak_of_a_scaled_network_is_of_its_first_steps():
     losses = np.where(steps == 12, 519.0, 1.0)
     record = flat(0.7, steps=steps, step_losses=losses, epoch_steps=np.arange(10, 100, 10))
     found = rule.advice(record)
-    assert "was up to 519 in epoch 2, where guessing has 1.6: the first steps" in found.sees
-    assert found.do.startswith("Train at a tenth")
+    assert "was up to 519 in epoch 2, where guessing has 1.6: the first steps" in found.observation
+    assert found.recommendation.startswith("Train at a tenth")
     assert rule.advice(replace(record, step_losses=np.minimum(losses, 60.0))) is None
     assert rule.advice(replace(record, loss=record.loss + 30)) is None  # it has not come down
 
@@ -346,7 +346,7 @@ def test_one_class_for_all(coached, data):
     blind = data(pictures=noise, labels=mostly)
     few = (("rescaling", {}), ("average_pooling2d", {"pool_size": (8, 8)}))
     record, found = coached(*few, data=blind, learning_rate=0.01)
-    assert "“1”" in found["one_class"].sees
+    assert "“1”" in found["one_class"].observation
     assert record.confusion.sum(axis=0).argmax() == 1
     _, left = coached.applied("one_class")
     assert "one_class" not in left, left
@@ -364,7 +364,7 @@ def test_a_class_with_too_few_images(coached, data):
     record, found = coached(*HIDDEN, data=data(labels=rare), validation="test")
     assert record.per_class[:, 0].min() == 6
     assert found["rare_class"].change.recipe == {"class_weights": "balanced"}
-    assert "“2” has 6 training images" in found["rare_class"].sees
+    assert "“2” has 6 training images" in found["rare_class"].observation
     # More images would help; what the recipe can do raises its accuracy, and is offered once.
     weighted, left = coached.applied("rare_class")
     before, after = (each.confusion[2, 2] / each.confusion[2].sum() for each in (record, weighted))
@@ -397,7 +397,7 @@ def test_validation_better_than_training(coached, data):
     easy = data(1200, 300, labels=wrong(0.6))
     recipe = {"validation": "test", "learning_rate": 0.01, "epochs": 8}
     _, found = coached(*HIDDEN, data=easy, **recipe)
-    assert "implausible" in found["shared_images"].sees
+    assert "implausible" in found["shared_images"].observation
     _, left = coached.applied("shared_images")
     assert "shared_images" not in left, left
     _, found = coached(*HIDDEN, data=data(1200, 300), **recipe)

@@ -25,6 +25,7 @@ from tests.worker.requests.brightness import (
     write_pictures,
     write_weights,
 )
+from workbench.parts import HEIC
 from workbench.protocol.bases import PROTOCOL_VERSION
 from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.classify import Classified, Classify, WarmUp
@@ -461,6 +462,32 @@ def test_hello_comes_first_and_data_needs_no_tensorflow(raw, tmp_path):
     assert "tensorflow" not in Path(f"/proc/{hello.pid}/maps").read_text()
     assert raw.end() == 0
     assert [path.name for path in tmp_path.iterdir()] == ["data"]  # no session folder is left
+
+
+def test_the_part_that_would_decode_skipped_photos_is_named(tmp_path, monkeypatch):
+    """Until those photos are left out, also where nothing is decoded again."""
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library/pillow_heif.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "library"), prepend=os.pathsep)
+    data = write_pictures(tmp_path / "data", {"a": [1, 2], "b": [3, 4]})
+    photo = b"\0\0\0\x14ftypheic\0\0\0\0heic"
+    (data / "a/photo.heic").write_bytes(photo)
+    (data / "b/cut.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut")
+    request = DescribeData(id=1, source="folder", params={"path": str(data)})
+    edits = {"left_out": [hashlib.sha256(photo).hexdigest()[:32]]}
+    (tmp_path / "session").mkdir()
+    worker = RawWorker(tmp_path / "session")
+    worker.send(encode_request(request))
+    whole = worker.read_until(1)
+    again = msgspec.structs.replace(request, id=2, looked=whole.looked)
+    worker.send(encode_request(again))
+    known = worker.read_until(2)
+    worker.send(encode_request(msgspec.structs.replace(again, id=3, edits=edits)))
+    edited = worker.read_until(3)
+    assert worker.end() == 0
+    assert [len(each.bad_files) for each in (whole, known, edited)] == [2, 2, 1]
+    assert whole.needed_parts == known.needed_parts == [HEIC.key]
+    assert edited.needed_parts == []
 
 
 def test_lines_that_are_no_requests_are_answered_and_passed_over(raw):

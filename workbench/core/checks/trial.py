@@ -43,7 +43,7 @@ class Trial:
         """
         found: dict[Fix, Left] = {}
         for fix in offered:
-            left = None if fix in found else self._left_after(problem, fix)
+            left = None if fix in found else self._problems_after(problem, fix)
             if left is not None:
                 found[fix] = left
             if len(found) == MOST_OFFERED:
@@ -51,14 +51,14 @@ class Trial:
             yield None
         if not found and problem.stops_training and problem.node is not None:
             removal = remove_fix(problem.node, self._graph.nodes[problem.node].name)
-            left = self._left_after(problem, removal)
+            left = self._problems_after(problem, removal)
             if left is not None and left[1] < len(_counted(self._problems, problem)):
                 found[removal] = left
         yield tuple(sorted(found, key=lambda fix: (fix.key == REMOVE, fix.order, found[fix])))
 
-    def _left_after(self, problem: Problem, fix: Fix) -> Left | None:
-        """Problems left after a fix: (those that stop training, all). None for a fix that fails,
-        changes nothing, makes more problems than there were, or as many with this one among them.
+    def _problems_after(self, problem: Problem, fix: Fix) -> Left | None:
+        """The problems that are left after a fix; None for one that fails, changes nothing, makes
+        more problems than there were, or as many with this one still among them.
         """
         try:
             graph, recipe = fix.apply(self._graph), self._recipe.with_values(**fix.recipe)

@@ -50,26 +50,26 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Diagnosis of a training by one rule: observation, recommendation and evidence.
+class Diagnosis:
+    """What a rule concludes from a run, in two sentences.
 
     Attributes:
-        sees: The observation, a sentence.
-        do: The recommendation, a sentence.
-        evidence: Figures that show it.
-        change: Change of the project to try; None where it is no value of the project.
-        verdict: The observation in a line without a full stop, where it is a verdict on the run.
+        observation: What is there, a sentence.
+        recommendation: What to do about it, a sentence.
+        evidence: What shows it.
+        change: What to try; None where it is no value of the project.
+        verdict: The same in a line without a full stop, where it is a verdict on the run.
     """
 
-    sees: str
-    do: str
+    observation: str
+    recommendation: str
     evidence: Evidence = field(default_factory=Evidence)
     change: Change | None = None
     verdict: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice(Seen):
+class Advice(Diagnosis):
     """A diagnosis with the rule's key and its heading."""
 
     rule: str
@@ -85,9 +85,9 @@ class CoachSpec:
         title: Heading of what it finds.
         order: The gravest first.
         watches: What it looks for, as a few words in a list.
-        gives_verdict: What it sees is a verdict on the run, for lists and the end of a log.
-        is_last_resort: It names no cause: reported only where no other rule sees anything.
-        look: What it sees in a run; None for nothing. Quick, and without side effects.
+        gives_verdict: Its diagnosis is a verdict on the run, for lists and the end of a log.
+        is_last_resort: It names no cause: reported only where no other rule finds anything.
+        look: Its diagnosis of a run; None for nothing. Quick, and without side effects.
     """
 
     key: str
@@ -96,10 +96,10 @@ class CoachSpec:
     watches: str
     gives_verdict: bool = False
     is_last_resort: bool = False
-    look: Callable[[RunRecord], Seen | None]
+    look: Callable[[RunRecord], Diagnosis | None]
 
     def advice(self, record: RunRecord) -> Advice | None:
-        """What it sees in a run, with its heading."""
+        """Its diagnosis of a run, with its heading."""
         seen = self.look(record)
         if seen is None:
             return None

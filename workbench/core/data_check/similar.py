@@ -92,7 +92,7 @@ class Looks:
 
     @classmethod
     def of(cls, small: Pixels) -> Looks:
-        """Computes hashes, luminance and color of thumbnails, uint8 (n, SIDE, SIDE, 3)."""
+        """Perceptual hashes of thumbnails, uint8 (n, SIDE, SIDE, 3)."""
         colors = small.astype(np.float32)
         luminance = colors @ _LUMINANCE
         spectrum = _COSINES @ luminance @ _COSINES.T

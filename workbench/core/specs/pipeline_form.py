@@ -50,8 +50,8 @@ class Curve:
             None if self.high is None else self.high * scale + offset,
         )
 
-    def clipped(self, tf: Any, low: float, high: float) -> Curve:
-        """Composition of this curve with a clip to [low, high]."""
+    def then_clip(self, tf: Any, low: float, high: float) -> Curve:
+        """The composition with a clip to [low, high]."""
 
         def within(bound: Any, otherwise: float) -> Any:
             return otherwise if bound is None else tf.clip_by_value(bound, low, high)

@@ -160,6 +160,10 @@ class SeveralLabelsError(BadExampleError):
     """A record has several labels."""
 
 
+class NoLabelError(BadExampleError):
+    """A record has no label, or none that fits the others."""
+
+
 def _image_inference(images: Sequence[str], given: Keys) -> Inference:
     others = tuple(Option(name, plain_name(name)) for name in images[1:])
     doubt = "Other features are images, too." if others else ""
@@ -234,7 +238,7 @@ def label_of(example: Mapping[str, Feature], keys: Keys) -> bytes | int:
 
     Raises:
         SeveralLabelsError: the record has several.
-        BadExampleError: it has none.
+        NoLabelError: it has none.
     """
     feature = example.get(keys.label, Feature())
     numbers = feature.numbers or ()
@@ -244,7 +248,7 @@ def label_of(example: Mapping[str, Feature], keys: Keys) -> bytes | int:
             return numbers.index(1)
         if len(numbers) == keys.width and sum(each == 1 for each in numbers) > 1:
             raise SeveralLabelsError(f"several labels in {name}")
-        raise BadExampleError(f"no one-hot label of {keys.width} classes in {name}")
+        raise NoLabelError(f"no one-hot label of {keys.width} classes in {name}")
     if _is_text(feature) or feature.texts == (b"",):
         return feature.texts[0].strip()
     if _is_number(feature):
@@ -252,7 +256,7 @@ def label_of(example: Mapping[str, Feature], keys: Keys) -> bytes | int:
     if len(feature.texts) > 1 or len(numbers) > 1:
         raise SeveralLabelsError(f"{len(feature.texts) + len(numbers):,} values in {name}")
     reason = f", which {_why_not(feature)}" if keys.label in example else ""
-    raise BadExampleError(f"no label in {name}{reason}")
+    raise NoLabelError(f"no label in {name}{reason}")
 
 
 def is_label(feature: Feature) -> bool:

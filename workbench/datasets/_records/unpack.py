@@ -34,6 +34,7 @@ from workbench.datasets._records.example import BadExampleError, Feature, read_e
 from workbench.datasets._records.features import (
     FoundKeys,
     Keys,
+    NoLabelError,
     SeveralLabelsError,
     Surveyed,
     find_keys,
@@ -271,7 +272,7 @@ class _Unpacking:
         self.num_bad += 1
         if isinstance(error, SeveralLabelsError):
             self.several.append(name)
-        elif "label" in str(error):
+        elif isinstance(error, NoLabelError):
             self.num_lacking += 1
         if len(self.bad_files) < _MOST_BAD:
             self.bad_files.append((name, f"It has {error}."))

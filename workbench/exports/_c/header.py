@@ -46,8 +46,8 @@ class _Constants:
         self.lines: list[str] = []
         self.size = 0
 
-    def name(self, value: Table | Options) -> str:
-        """C identifier of a constant; emits its definition on first use."""
+    def identifier(self, value: Table | Options) -> str:
+        """The C identifier of a constant; its definition is written on first use."""
         if isinstance(value, Table):
             key: Any = (value.kind, value.values.tobytes())
             return self._names.get(key) or self._table(key, value)
@@ -69,7 +69,7 @@ class _Constants:
 
     def _field(self, value: Any) -> str:
         if isinstance(value, Table | Options):
-            return self.name(value)
+            return self.identifier(value)
         if isinstance(value, Sequence):
             return "{" + ", ".join(map(str, value)) + "}"
         return str(value)
@@ -174,9 +174,9 @@ def _argument(
     is_output: bool = False,
 ) -> str:
     if isinstance(value, Options):
-        return f"&{constants.name(value)}"
+        return f"&{constants.identifier(value)}"
     if isinstance(value, Table):
-        return constants.name(value)
+        return constants.identifier(value)
     if isinstance(value, Patch):
         return "model_patch"
     if isinstance(value, Buffer | Part):

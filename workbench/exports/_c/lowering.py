@@ -29,10 +29,8 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """A tensor that is a function of one in memory: a lookup table of real values (256,) over the
-    bytes of that buffer.
-    """
+class LookupTensor:
+    """A tensor looked up in a table: real values (256,), one for each byte of a buffer."""
 
     source: Buffer
     values: Values
@@ -59,7 +57,9 @@ class Network:
         self.program = Program(
             image=Buffer(self.tensors[model.image].size, "image"), scores=self._output(SCORES)
         )
-        self._values: dict[int, Stored | Mapped | Fixed] = {model.image: Stored(self.program.image)}
+        self._values: dict[int, Stored | LookupTensor | Fixed] = {
+            model.image: Stored(self.program.image)
+        }
 
     def _output(self, name: str) -> Output:
         tensor = self.tensors[self._answers[name]]
@@ -137,25 +137,25 @@ class Network:
         tensor = self.tensors[index]
         if (tensor.scale, tensor.zero) == (like.scale, like.zero):
             return self.stored(index)
-        mapped = self._mapped(index)
+        mapped = self._as_lookup(index)
         if mapped is None:
             raise NoCodeError("a constant of another scale", tensor)
         return self._lookup(mapped, like, Buffer(tensor.size))
 
     def _tabled(self, index: int, tensor: Tensor) -> Buffer:
-        mapped = self._mapped(index)
+        mapped = self._as_lookup(index)
         assert mapped is not None  # noqa: S101 - a constant is none of memory
         buffer = self._lookup(mapped, tensor, Buffer(tensor.size))
         self._values[index] = Stored(buffer)
         return buffer
 
-    def _lookup(self, mapped: Mapped, like: Tensor, buffer: Buffer) -> Buffer:
+    def _lookup(self, mapped: LookupTensor, like: Tensor, buffer: Buffer) -> Buffer:
         table = like.numbers(mapped.values).astype(like.dtype).view(np.uint8)
         arguments = (mapped.source, Table("uint8_t", table), buffer.size, buffer)
         self.step("lookup", *arguments, tensor=like, shares=mapped.source)
         return buffer
 
-    def _value(self, index: int) -> Stored | Mapped | Fixed:
+    def _value(self, index: int) -> Stored | LookupTensor | Fixed:
         tensor = self.tensors[index]
         if index not in self._values:
             if tensor.data is None:
@@ -163,12 +163,12 @@ class Network:
             self._values[index] = Fixed(tensor.real(tensor.data))
         return self._values[index]
 
-    def _mapped(self, index: int) -> Mapped | None:
+    def _as_lookup(self, index: int) -> LookupTensor | None:
         """The tensor as a function of one in memory; None for a constant."""
         value, tensor = self._value(index), self.tensors[index]
         if isinstance(value, Stored):
-            return Mapped(value.buffer, tensor.real(_BYTES.view(tensor.dtype)))
-        return value if isinstance(value, Mapped) else None
+            return LookupTensor(value.buffer, tensor.real(_BYTES.view(tensor.dtype)))
+        return value if isinstance(value, LookupTensor) else None
 
     def is_pointwise(self, op: Operator) -> bool:
         """Computes an operator as a function of one number, where it is one, or a constant."""
@@ -181,7 +181,7 @@ class Network:
             inputs = [value.values for value in values if isinstance(value, Fixed)]
             self.fix(index, compute(op, inputs, tensor))
             return True
-        mapped = [self._mapped(each) for each in op.inputs]
+        mapped = [self._as_lookup(each) for each in op.inputs]
         sources = {each.source for each in mapped if each is not None}
         if len(sources) != 1 or any(
             isinstance(value, Fixed) and value.values.size != 1
@@ -195,7 +195,7 @@ class Network:
             for value, of in zip(values, mapped, strict=True)
         ]
         found = np.broadcast_to(compute(op, inputs, tensor), (256,))
-        self._values[index] = Mapped(sources.pop(), found)
+        self._values[index] = LookupTensor(sources.pop(), found)
         return True
 
     def finish(self) -> Program:
@@ -204,7 +204,7 @@ class Network:
         self.program.layers.update(layers)
         for name, output in {SCORES: self.program.scores, **layers}.items():
             index = self._answers[name]
-            tensor, mapped = self.tensors[index], self._mapped(index)
+            tensor, mapped = self.tensors[index], self._as_lookup(index)
             if tensor.dtype != np.uint8 or mapped is None:
                 raise NoCodeError(f"answers of type {tensor.dtype}", tensor)
             self._lookup(mapped, tensor, output.buffer)

@@ -166,7 +166,9 @@ class ClassifyState(QObject):
         self._of_projects[before] = self._answers
         self._answers.put_away()
         known = self._of_projects
-        self._answers = known.pop(self._project) if self._project in known else self._restoring()
+        self._answers = (
+            known.pop(self._project) if self._project in known else self._answers_from_disk()
+        )
         if before:  # what waits while no project is open is classified by the first one
             self._queue.clear()
             self._waiting_folder = None
@@ -176,10 +178,8 @@ class ClassifyState(QObject):
         self.said.emit("")
         self.cleared.emit()
 
-    def _restoring(self) -> Answers:
-        """A new list of answers; the project's recent pictures are classified into it once they are
-        read.
-        """
+    def _answers_from_disk(self) -> Answers:
+        """A new list of answers; refilled from the project's recent pictures once they are read."""
         answers, project = Answers(), self._project
 
         def put_back(kept: list[tuple[str, str]]) -> None:

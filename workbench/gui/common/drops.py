@@ -68,13 +68,13 @@ class DataDrop:
     data set. A view that does so has a method `data_drop` that returns it, or None while it cannot.
 
     Attributes:
-        words: What a drop will do, by kind: "Drop to " and then these, with the name as {}.
+        actions: What a drop will do, by kind: "Drop to " and then these, with the name as {}.
         least_classes: Class folders that it needs.
         take: Called with what was dropped.
         refusal: Why it does not take them now; "" where it does.
     """
 
-    words: Mapping[DropKind, str]
+    actions: Mapping[DropKind, str]
     least_classes: int
     take: Callable[[Drop], None]
     refusal: str = ""
@@ -145,12 +145,12 @@ def _pictures(paths: Sequence[str], num_others: int) -> Drop:
 
 def _for_view(drop: Drop, data: DataDrop | None) -> Drop:
     """What the view that is shown does with it."""
-    if data is None or drop.kind not in data.words:
+    if data is None or drop.kind not in data.actions:
         return drop
     if data.refusal:
         return Drop("unknown", drop.paths, data.refusal)
     more = f" and {len(drop.paths) - 1} more" if len(drop.paths) > 1 else ""
-    words = data.words[drop.kind].format(f"“{Path(drop.paths[0]).name}”{more}")
+    words = data.actions[drop.kind].format(f"“{Path(drop.paths[0]).name}”{more}")
     return replace(drop, words=f"Drop to {words}", data=data)
 
 

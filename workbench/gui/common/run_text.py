@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from PySide6.QtCore import Qt
@@ -63,7 +64,7 @@ def quoted(name: str) -> str:
 
 def chip_words(run: RunSummary, history: MetricHistory | None) -> str:
     """A run that trains, for a window that shows another project: "Flowers: epoch 2 of 3"."""
-    words = headline(history, None) if history is not None else "training"
+    words = headline(history, None).words if history is not None else "training"
     return f"{run.project or run.label}: {words[:1].lower()}{words[1:]}"
 
 
@@ -99,20 +100,33 @@ def when(created: float) -> str:
     return then.strftime("%d %b %H:%M" if then.year == now.year else "%d %b %Y")
 
 
-def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
-    """What a run is doing or how it ended, in a few words."""
+@dataclass(frozen=True)
+class Headline:
+    """What a run is doing or how it ended.
+
+    Attributes:
+        words: A few words.
+        is_timed: A phase whose end is waited for: it is of interest how long it has taken so far.
+    """
+
+    words: str
+    is_timed: bool = False
+
+
+def headline(history: MetricHistory, outcome: RunOutcome | None) -> Headline:
+    """What a run is doing or how it ended; as far as its events say where `outcome` is None."""
     if outcome is not None:
         if outcome.is_over:
-            return _end_words(history, outcome)
+            return Headline(_end_words(history, outcome))
         if outcome.kind == "waiting":
-            return outcome.sentence().rstrip(".")
+            return Headline(outcome.sentence().rstrip("."))
         if outcome.kind == "away":
-            return "Not connected"
+            return Headline("Not connected")
         if outcome.is_far and outcome.kind == "silent":
-            return "Connection lost"
+            return Headline("Connection lost", is_timed=True)
         if history.started is None and outcome.reason and history.phase is None:
-            return far_words(outcome)[0]
-    return _phase_words(history)
+            return Headline(far_words(outcome)[0], is_timed=True)
+    return _phase(history)
 
 
 def far_words(outcome: RunOutcome) -> tuple[str, str]:
@@ -121,15 +135,16 @@ def far_words(outcome: RunOutcome) -> tuple[str, str]:
     return head, rest
 
 
-def _phase_words(history: MetricHistory) -> str:
+def _phase(history: MetricHistory) -> Headline:
     started, phase = history.started, history.phase
     if started is not None and history.last_batch is not None and _is_training(history):
-        return f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}"
+        return Headline(f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}")
+    words = "Starting the training process"
     if history.is_unsaved:
-        return _UNSAVED  # the banner says why
-    if phase is not None and phase.text:
-        return phase.text[:1].upper() + phase.text[1:]
-    return "Starting the training process"
+        words = _UNSAVED  # the banner says why
+    elif phase is not None and phase.text:
+        words = phase.text[:1].upper() + phase.text[1:]
+    return Headline(words, is_timed=True)
 
 
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:

@@ -175,7 +175,7 @@ class DataContentsPanel(QScrollArea):
         link = InstallLink()
         link.installed.connect(self._state.rescan)
         box.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        link.offer("\n".join(reason for _, reason in bad))
+        link.offer_any(description.needed_parts)
         return box
 
     def _show(self, *parts: Part) -> None:

@@ -161,7 +161,9 @@ class CalibrationPanel(TitledBox):
     def _source(self, result: Evaluation) -> str:
         """Which images the figures are of, and what was chosen on them."""
         words = self._state.images_words()
-        is_fitted = result.part == "validation" and self.temperature.value.text() != "–"
+        scores = result.calibration
+        found = scores.temperature if scores is not None else None
+        is_fitted = result.part == "validation" and found is not None
         return f"{words}. The temperature was fitted on these images." if is_fitted else words
 
     def _show_thresholds(self) -> None:

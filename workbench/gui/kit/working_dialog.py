@@ -5,7 +5,7 @@ the kit installs a part of Workbench that a message names as missing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -18,7 +18,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row, within_screen
 from workbench.gui.kit.layout import Part as LaidOut
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.parts import Part, part_needed, part_to_install
+from workbench.parts import Part, part_of, part_to_install
 from workbench.processes.installing import install
 
 T = TypeVar("T")
@@ -190,7 +190,14 @@ class InstallLink(TextButton):
 
     def offer(self, words: str) -> None:
         """Shows itself where the words name a part that can be installed here."""
-        self._part = part_to_install(words) or part_needed(words)
+        self._offer(part_to_install(words))
+
+    def offer_any(self, keys: Iterable[str]) -> None:
+        """Shows itself for the first part of these keys that is known."""
+        self._offer(next(filter(None, map(part_of, keys)), None))
+
+    def _offer(self, part: Part | None) -> None:
+        self._part = part
         if self._part is not None:
             self.setText(f"Install {self._part.library}…")
         self.setVisible(self._part is not None)

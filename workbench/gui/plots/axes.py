@@ -44,6 +44,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     hovered = Signal(object)
     resized = Signal()
 
+    _is_empty = False
+    """Whether words stand in place of values."""
+
     def __init__(
         self,
         theme: Theme,
@@ -136,7 +139,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def _grid(self) -> int | bool:
         """Opacity of the grid, 0..255."""
-        return False if self._empty.text() else 150
+        return False if self._is_empty else 150
 
     def reserve_strip(self) -> None:
         """Keeps room above the values for words: nothing moves when they come."""
@@ -146,8 +149,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         """Says why there is nothing to see, on axes without numbers; "" for axes as usual."""
         if words == self._empty.text():
             return
+        self._is_empty = bool(words)
         self._empty.setText(words)
-        self._empty.setVisible(bool(words))
+        self._empty.setVisible(self._is_empty)
         self._y_axis.setGrid(self._grid())
         for axis in (self._y_axis, self.x_axis):
             axis.setStyle(showValues=not words)

@@ -14,8 +14,8 @@ from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
 from workbench.gui.kit.labels import plain_tip
-from workbench.remote.ssh.saved_hosts import label_of, saved_choices, saved_hosts
-from workbench.remote.target_choices import Saved, target_choices
+from workbench.remote.ssh.saved_hosts import saved_choices, saved_hosts
+from workbench.remote.target_choices import Saved, choice_line, target_choices
 
 DIALOGS = {
     "connect": "Connect a TPU or another computer…",
@@ -79,8 +79,7 @@ class TargetMenu(QMenu):
                 action.triggered.connect(lambda _=False, key=key: self.asked.emit(key))
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
-        label = label_of(choice)
-        text = words if words.startswith(label) else f"{label} · {words}" if words else label
+        text = choice_line(choice, words)
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _TEXT_PX)
         action = self.addAction(shown.replace("&", "&&"))
         spec = self._targets[choice.key]

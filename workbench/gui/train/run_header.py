@@ -87,7 +87,8 @@ class RunHeader(QFrame):
         self.setMinimumWidth(360)
         self._follower: RunFollower | None = None
         self._asked = ""
-        self._is_best_saved = False
+        self._kept: KeptWeights | None = None
+        self._test_accuracy: float | None = None
         self._is_stopped_above = False
         self._can_resume, self._resumes = False, ""
         self._buttons_px = 0
@@ -221,11 +222,11 @@ class RunHeader(QFrame):
         self._progress.setVisible(is_begun)
         room = self._room_for_figures()
         self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
-        is_tested = self.test.value.text() != NOTHING
-        has_saved = self.saved.value.text() != NOTHING
-        left_out = {self.test: not is_tested, self.saved: not has_saved}
+        kept = self._kept
+        has_saved = kept is not None and kept.val_accuracy is not None
+        left_out = {self.test: self._test_accuracy is None, self.saved: not has_saved}
         # Where the best epoch is saved, its accuracy is that of the saved weights.
-        left_out[self.best] = has_saved and self._is_best_saved
+        left_out[self.best] = has_saved and kept is not None and kept.kind == "best"
         for figure in (self.test, self.saved, self.best, self.best_epoch, self.speed):
             is_wanted = is_begun and not left_out.get(figure, False)
             room -= figure.sizeHint().width() + SPACING_PX if is_wanted else 0
@@ -326,12 +327,12 @@ class RunHeader(QFrame):
         if not follower.is_loaded:
             self.headline.setText("Loading the run")
             return
-        words = headline(follower.history, follower.outcome)
+        shown = headline(follower.history, follower.outcome)
+        words = shown.words
         if words != self._phase_words:
             self._phase_words, self._phase_since = words, monotonic()
         waited_s = monotonic() - self._phase_since
-        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Queued", "Not "))
-        if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
+        if shown.is_timed and waited_s >= SAY_HOW_LONG_AFTER_S:
             words = f"{words}, {clock(waited_s)}"
         self.headline.setText(words)
 
@@ -363,9 +364,9 @@ class RunHeader(QFrame):
 
     def _show_saved(self, kept: KeptWeights | None) -> None:
         """Shows which weights a finished run has saved, and their validation accuracy."""
+        self._kept = kept
         accuracy = kept.val_accuracy if kept is not None else None
         _set(self.saved.value, share(accuracy) if accuracy is not None else NOTHING)
-        self._is_best_saved = kept is not None and kept.kind == "best"
         if kept is not None:
             what = "step" if kept.is_partial else "epoch"
             _set(self.saved.heading, f"{kept.kind.capitalize()} {what}, saved")
@@ -383,6 +384,7 @@ class RunHeader(QFrame):
         _set(self.best_epoch.value, count(best.epoch) if best else NOTHING)
         self._show_saved(finished.kept if finished is not None else None)
         test = finished.test.accuracy if finished is not None and finished.test else None
+        self._test_accuracy = test
         _set(self.test.value, share(test) if test is not None else NOTHING)
         best_by = history.started.keep_by if history.started is not None else "val_accuracy"
         on_test = history.is_validated_on_test

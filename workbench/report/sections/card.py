@@ -8,7 +8,7 @@ from workbench.core.format import share
 from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Names
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.report.sections.summary import interval_words
 from workbench.runs.store.notes import CARD_FIELDS
 
@@ -79,3 +79,6 @@ def _unknown_reasons(found: Calibration | None) -> list[str]:
     if found is not None and found.least_probability is not None:
         reasons.append(f"where its highest probability is below {share(found.least_probability)}")
     return reasons
+
+
+SPEC = SectionSpec(key="card", order=70, make=section)

@@ -9,7 +9,7 @@ from workbench.datasets import all_datasets
 from workbench.protocol.events import DataReady
 from workbench.report.blocks import Block, Section, Table, Text, plain_name
 from workbench.report.blocks import Facts as Names
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 
 _BAD_FILES = 20
 
@@ -82,3 +82,6 @@ def _classes(data: DataReady) -> Table:
     columns = ["Class", "Training", "Validation", "Test"]
     rows = [row[: len(columns)] + [""] * (len(columns) - len(row)) for row in rows]
     return Table(title="Images of each class", columns=columns, rows=rows)
+
+
+SPEC = SectionSpec(key="data", order=60, make=section)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from workbench.core.format import share
 from workbench.protocol.trained.explain import Method
 from workbench.report.blocks import Block, Gallery, Picture, Section, Text, plain_name, plain_text
-from workbench.report.facts import Example, Facts
+from workbench.report.facts import Example, Facts, SectionSpec
 from workbench.report.pictures import heat_jpeg, jpeg
 
 _METHODS: dict[Method, str] = {
@@ -65,3 +65,6 @@ def _picture(example: Example, names: list[str]) -> Picture:
 
 def _name(names: list[str], number: int) -> str:
     return plain_name(names[number]) if 0 <= number < len(names) else f"class {number}"
+
+
+SPEC = SectionSpec(key="examples", order=50, make=section)

@@ -10,7 +10,7 @@ from workbench.core.network.folding import Folding
 from workbench.core.network.graph import Graph
 from workbench.report.blocks import Block, Figure, Section, Table, Text
 from workbench.report.blocks import Facts as Names
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.report.figures.cards import Card, cards_of
 from workbench.report.figures.network import MOST_CARDS, network_drawing
 
@@ -71,3 +71,6 @@ def _layers(cards: Sequence[Card]) -> Table:
 
 def _count(number: int) -> str:
     return count(number) if number else ""
+
+
+SPEC = SectionSpec(key="network", order=20, make=section)

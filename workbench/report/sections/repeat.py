@@ -8,7 +8,7 @@ import shlex
 from workbench.core.format import duration, local_time, plural
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Names
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.runs.log.event_text import resumed_words
 from workbench.runs.store.machine import library_title
 from workbench.targets import target_label, target_title
@@ -89,3 +89,6 @@ def _started_rows(facts: Facts) -> list[tuple[str, str]]:
     if facts.summary.seconds:
         rows.append(("Time taken, with calibration and test", duration(facts.summary.seconds)))
     return rows
+
+
+SPEC = SectionSpec(key="repeat", order=80, make=section)

@@ -14,7 +14,7 @@ from workbench.core.confusion import (
 from workbench.core.format import count, plural, share
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_name, plain_text
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.report.figures.matrix import MOST_CELLS, matrix_drawing
 from workbench.report.sections.summary import interval_words
 from workbench.runs.log.scores import area_words, remark_words
@@ -145,3 +145,6 @@ def _means(result: Evaluation) -> list[str]:
     title = f"Mean of {plural(len(seen), 'class', 'classes')}"
     figures = (share(precision), share(recall), f"{f1:.3f}", area_words(area))
     return [title, *figures, count(result.count)]
+
+
+SPEC = SectionSpec(key="scores", order=40, make=section)

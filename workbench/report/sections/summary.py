@@ -7,7 +7,7 @@ from workbench.core.evaluation.intervals import wilson_interval
 from workbench.core.format import count, duration, plural, share, short
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Figures
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.runs.log.scores import chosen_words, test_set_words
 
 
@@ -96,3 +96,6 @@ def _figures(facts: Facts) -> list[tuple[str, str]]:
     if facts.history.training_s:
         rows.append(("Training time", duration(facts.history.training_s)))
     return rows
+
+
+SPEC = SectionSpec(key="summary", order=10, make=section)

@@ -6,7 +6,7 @@ from workbench.core.format import count, duration, plural, share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.report.blocks import Block, Figure, Section, Text
 from workbench.report.blocks import Facts as Names
-from workbench.report.facts import Facts
+from workbench.report.facts import Facts, SectionSpec
 from workbench.report.figures.curves import curves_drawing
 from workbench.runs.log.scores import best_words, saved_words
 
@@ -72,3 +72,6 @@ def _alt(facts: Facts) -> str:
     ]
     words = ", ".join(filter(None, parts))
     return f"Curves of loss and accuracy over {plural(len(epochs), 'epoch')}: {words}."
+
+
+SPEC = SectionSpec(key="training", order=30, make=section)

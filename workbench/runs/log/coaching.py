@@ -50,7 +50,7 @@ def watched_words() -> str:
 def advice_lines(advice: Advice) -> tuple[str, ...]:
     """A finding in the terminal: its heading, two sentences, and its figures."""
     figures = "; ".join(f"{name}: {value}" for name, value in advice.evidence.figures)
-    return advice.title, f"  {advice.sees}", f"  {advice.do}", f"  {figures}"
+    return advice.title, f"  {advice.observation}", f"  {advice.recommendation}", f"  {figures}"
 
 
 def advice_to_plain(advice: Advice) -> dict[str, Any]:
@@ -59,8 +59,8 @@ def advice_to_plain(advice: Advice) -> dict[str, Any]:
     return {
         "rule": advice.rule,
         "title": advice.title,
-        "sees": advice.sees,
-        "do": advice.do,
+        "sees": advice.observation,
+        "do": advice.recommendation,
         "figures": dict(evidence.figures),
         "curve": evidence.curve,
         "epochs": [evidence.first, evidence.last] if evidence.last else [],

@@ -335,13 +335,13 @@ class NullCheckpointManager:
         """No-op: only the chief writes checkpoints."""
 
     def close(self) -> None:
-        """No-op: nothing is open."""
+        """No-op: only the chief writes checkpoints."""
 
     def keep_place(self) -> None:
         """No-op: only the chief writes checkpoints."""
 
     def keep_test(self, test: TestResult) -> None:
-        """No-op: only the chief keeps the test's result."""
+        """No-op: only the chief writes checkpoints."""
 
     def after_phase(self) -> None:
         """No-op: only the chief writes checkpoints."""

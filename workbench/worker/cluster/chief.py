@@ -45,7 +45,7 @@ from workbench.worker.cluster.members import (
     socket_address,
 )
 from workbench.worker.cluster.peers import Peers
-from workbench.worker.cluster.socket_channel import MAX_BYTES, ChannelClosedError, Line
+from workbench.worker.cluster.socket_channel import MAX_BYTES, ChannelClosedError, Connection
 
 COME_S = 300.0
 """How long the others are waited for."""
@@ -61,9 +61,9 @@ chief's run folder, which the host's part removes before each start."""
 _MAX_REFUSAL_BYTES = 64 * 1024
 
 
-def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Peers:
-    """The cluster that the trainer of a run trains with: it starts processes on this computer
-    itself, and waits for other machines to join.
+def cluster_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Peers:
+    """The cluster (`tf.distribute`) that a run is trained on, seen from its chief, which starts
+    processes on this computer itself and waits for other machines to join.
 
     Raises:
         RunError: a process cannot be started.
@@ -155,16 +155,16 @@ class Chief(ClusterPeers):
         facts: dict[int, Mapping[str, Any]] = {0: own_facts()}
         deadline = time.monotonic() + COME_S
         with self._listening() as listener:
-            while missing := [index for index in self._others if index not in self._lines]:
+            while missing := [index for index in self._others if index not in self._connections]:
                 self._events.phase("gathering", f"Waiting for {self._named(missing)}")
                 self._look_after(missing, deadline)
                 with contextlib.suppress(TimeoutError):
-                    connection, _ = listener.accept()
-                    facts |= self._let_in(connection, missing)
+                    accepted, _ = listener.accept()
+                    facts |= self._let_in(accepted, missing)
         self._all_have_bfloat16 = all(fact.get("has_bfloat16") is True for fact in facts.values())
         self.others = [msgspec.convert(facts[i].get("machine"), Machine) for i in self._others]
-        for line in self._lines.values():
-            self._send_task(line, resume=resume)
+        for connection in self._connections.values():
+            self._send_task(connection, resume=resume)
 
     def _listening(self) -> socket.socket:
         address = self._cluster.address(0)
@@ -203,34 +203,32 @@ class Chief(ClusterPeers):
                 fix="Start it with `workbench join`, then start the training again.",
             )
 
-    def _let_in(
-        self, connection: socket.socket, missing: list[int]
-    ) -> dict[int, Mapping[str, Any]]:
+    def _let_in(self, accepted: socket.socket, missing: list[int]) -> dict[int, Mapping[str, Any]]:
         """Number and facts of a machine that has joined; empty for any other connection."""
         index = -1
 
         def ended() -> None:
             self._ended(index)
 
-        line = Line(
-            connection,
+        connection = Connection(
+            accepted,
             on_message=lambda message: self._note_end(index, message),
             on_end=ended,
             max_bytes=0,
         )
         try:
-            hello = line.receive("hello", timeout_s=_HELLO_S)
+            hello = connection.receive("hello", timeout_s=_HELLO_S)
         except ChannelClosedError:
             hello = None
         said = hello.values if hello is not None else {}
         number = said.get("index")
         key = str(said.get("key", "")).encode(errors="replace")
         if number not in missing or not hmac.compare_digest(key, self._cluster.key.encode()):
-            line.close()
+            connection.close()
             return {}
-        line.max_bytes = MAX_BYTES
+        connection.max_bytes = MAX_BYTES
         index = int(number)
-        self._lines[index] = line
+        self._connections[index] = connection
         self._check_versions(index, said.get("versions"))
         return {index: said}
 
@@ -247,10 +245,10 @@ class Chief(ClusterPeers):
                     fix="Install the same versions on all machines.",
                 )
 
-    def _send_task(self, line: Line, *, resume: bool) -> None:
+    def _send_task(self, connection: Connection, *, resume: bool) -> None:
         files = [checkpoint_path(self._run, generation) for generation in (1, 2)]
         files = [path for path in files if resume and path.is_file()]
-        line.send(
+        connection.send(
             "task",
             msgspec.json.encode(self._run.request()),
             resume=resume,
@@ -258,15 +256,15 @@ class Chief(ClusterPeers):
             files=[path.name for path in files],
         )
         for path in files:
-            line.send("file", read_foreign(path, checkpoint_room(self._run)))
+            connection.send("file", read_foreign(path, checkpoint_room(self._run)))
 
     def _exchange_fingerprints(self, mark: DataMark) -> None:
-        waited = dict(self._lines)
+        waited = dict(self._connections)
         while waited:
             self._events.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
-            for index, line in list(waited.items()):
+            for index, connection in list(waited.items()):
                 self.stop.check()
-                ready = line.receive("ready", timeout_s=_LOOK_S)
+                ready = connection.receive("ready", timeout_s=_LOOK_S)
                 if ready is None:
                     continue
                 del waited[index]
@@ -277,8 +275,8 @@ class Chief(ClusterPeers):
                         expected="the same data set on all machines",
                         fix="Copy it there again.",
                     )
-        for line in self._lines.values():
-            line.send("go")
+        for connection in self._connections.values():
+            connection.send("go")
 
     def _named(self, indices: list[int]) -> str:
         machines = self._cluster.machines
@@ -291,8 +289,8 @@ class Chief(ClusterPeers):
         arrays: dict[str, Any] = {str(i): one for i, one in enumerate(model.weights.values())}
         np.savez(file, **arrays)
         names = list(model.weights)
-        for line in self._lines.values():
-            line.send("model", file.getvalue(), epoch=model.epoch, names=names)
+        for connection in self._connections.values():
+            connection.send("model", file.getvalue(), epoch=model.epoch, names=names)
 
     def close(self, error: BaseException | None) -> None:
         super().close(error)

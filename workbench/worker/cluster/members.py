@@ -3,7 +3,7 @@
 The chief's trainer is the run's: it alone writes the run's events, checkpoints and weights.
 A process on every other machine joins it (see socket_channel), receives what to train and from
 which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
-every batch. A process that has ended is noticed by its line at once, a silent machine by
+every batch. A process that has ended is noticed by its connection at once, a silent machine by
 TensorFlow within SILENT_S.
 """
 
@@ -31,7 +31,7 @@ from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
 from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.cluster.peers import Peers
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Connection, Message
 from workbench.worker.execution.compiled import Connected, connect
 from workbench.worker.input.sharding import Shard
 from workbench.worker.process.lazy_keras import tf
@@ -73,7 +73,7 @@ class ClusterPeers(Peers):
         self._cluster = cluster
         self.stop = stop
         self._on_hang = on_hang
-        self._lines: dict[int, Line] = {}
+        self._connections: dict[int, Connection] = {}
         self._gone: list[int] = []
         self._parted: set[int] = set()
         self._said: dict[int, str] = {}
@@ -123,16 +123,16 @@ class ClusterPeers(Peers):
 
     def close(self, error: BaseException | None) -> None:
         self._closed.set()
-        for line in self._lines.values():
+        for connection in self._connections.values():
             try:
                 if error is None:
-                    line.send("bye")
+                    connection.send("bye")
                 else:
-                    line.send("failed", what=getattr(error, "what", "") or str(error)[:300])
+                    connection.send("failed", what=getattr(error, "what", "") or str(error)[:300])
             except ChannelClosedError:
                 continue
             finally:
-                line.close()
+                connection.close()
 
     # the others' ends --------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class ClusterPeers(Peers):
         return message.kind in {"failed", "bye"}
 
     def _ended(self, index: int) -> None:
-        if self._closed.is_set() or index in self._parted or self._lines.get(index) is None:
+        if self._closed.is_set() or index in self._parted or self._connections.get(index) is None:
             return
         self._gone.append(index)
         error = self._went_away(index)

@@ -40,8 +40,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes = b""
 
 
-class Line:
-    """Connection over a connected socket; its messages are read by a thread of its own.
+class Connection:
+    """One end, of a connected socket; its messages are read by a thread of its own.
 
     Args:
         on_message: Called in that thread with each message; True where that was all there is

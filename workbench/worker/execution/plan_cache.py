@@ -106,7 +106,7 @@ class _Skipped(msgspec.Struct, frozen=True):
 
 
 class Likeness(msgspec.Struct, frozen=True):
-    """Features by which a network with known measurements is found that is similar.
+    """Features by which a similar network that was benchmarked is found.
 
     Attributes:
         group: A name for what similar ones have in common: the computer, the versions, and the

@@ -119,7 +119,7 @@ class Explainer:
             heat = _scaled(self._cam(at, x, classes))
             return Explanation(heat, "gradcam", (self._names(at),) * len(x))
         pairs = zip(x, classes.tolist(), strict=True)
-        choices = [self._most_telling(image, number) for image, number in pairs]
+        choices = [self._by_deletion_test(image, number) for image, number in pairs]
         heat = np.stack([one for one, _ in choices])
         return Explanation(heat, "gradcam", tuple(self._names(at) for _, at in choices))
 
@@ -142,16 +142,10 @@ class Explainer:
     def _names(self, at: Sequence[str]) -> tuple[str, ...]:
         return tuple(self._graph.nodes[key].name for key in at)
 
-    def _most_telling(self, image: Pixels, number: int) -> tuple[Maps, Sequence[str]]:
-        """Chooses Grad-CAM's depth by a deletion test: the map whose hottest tenth, grayed out,
-        lowers the probability of the class most; the deepest of equal ones.
-
-        Args:
-            image: uint8 (height, width, channels), fitted to the model.
-            number: Number of the class.
-
-        Returns:
-            The map, float32 (height, width), and ids of the nodes that it was computed at.
+    def _by_deletion_test(self, image: Pixels, number: int) -> tuple[Maps, Sequence[str]]:
+        """The map, of those at different depths, that wins a deletion test, and the layers that it
+        was computed at: with its hottest tenth grayed out the class loses most probability. The
+        deepest of equal ones.
         """
         maps = self.maps_at_passages(image, number)
         if self.places.last != self._passages[-1:]:

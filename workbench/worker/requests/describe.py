@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,7 @@ BadFiles = list[tuple[str, str]]
 
 
 def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
-    """Counts per class, files that cannot be read, thumbnails.
-
-    Raises DatasetError: the source cannot be loaded at all.
-    """
+    """Counts per class, unreadable files, thumbnails; DatasetError where nothing can be loaded."""
     spec, _ = find_source(request.source, request.params)
     project = next_run(request)
     own = load_unedited(job, request.source, request.params)
@@ -91,6 +89,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         typical_size=looked.typical_size,
         num_channels=looked.num_channels,
         bad_files=named,
+        needed_parts=sorted({looked.parts[path] for path in bad & looked.parts.keys()}),
         notes=notes,
         inferences=list(loaded.inferences),
         is_complete=is_complete,
@@ -108,7 +107,8 @@ def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData
         files = (part.paths for part in loaded.parts if isinstance(part, FilePart))
         paths = {path_text(path): path for of_part in files for path in of_part}
         bad_files = [(paths[text], words) for text, words in known.bad_files if text in paths]
-        return msgspec.structs.replace(known, bad_files=bad_files)
+        parts = {paths[text]: part for text, part in known.parts.items() if text in paths}
+        return msgspec.structs.replace(known, bad_files=bad_files, parts=parts)
     if request.is_quick and isinstance(loaded.train, FilePart):
         shapes = sampled_shapes(loaded)
         return Looked(
@@ -117,10 +117,11 @@ def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData
             typical_size=_typical(loaded, [shape[:2] for shape in shapes]),
             num_channels=usual_channels(shapes),
         )
-    bad_files, sizes = _look_at_files(job, loaded)
+    unreadable, sizes = _look_at_files(job, loaded)
     shape = _shape(spec, loaded, sizes)
     return Looked(
-        bad_files=bad_files,
+        bad_files=[(path, found.reason) for path, found in unreadable],
+        parts={path: found.part for path, found in unreadable if found.part},
         shape=list(shape),
         typical_size=_typical(loaded, sizes),
         num_channels=shape[2] if len(shape) == 3 else usual_channels(sampled_shapes(loaded)),
@@ -129,7 +130,8 @@ def _look(job: Job, spec: DatasetSpec, loaded: LoadedData, request: DescribeData
 
 def _as_text(looked: Looked) -> Looked:
     bad_files = [(path_text(path), words) for path, words in looked.bad_files]
-    return msgspec.structs.replace(looked, bad_files=bad_files)
+    parts = {path_text(path): part for path, part in looked.parts.items()}
+    return msgspec.structs.replace(looked, bad_files=bad_files, parts=parts)
 
 
 def _classes(
@@ -201,24 +203,39 @@ def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
     return TestPictures(id=job.id, pictures=pictures, total=len(part))
 
 
-def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
+@dataclass(frozen=True)
+class _Unreadable:
+    """A file that is not decoded.
+
+    Attributes:
+        reason: Why, as half a sentence.
+        part: Key of the part of Workbench that would decode it; "" for none.
+    """
+
+    reason: str
+    part: str = ""
+
+
+def _look_at_files(
+    job: Job, loaded: LoadedData
+) -> tuple[list[tuple[str, _Unreadable]], list[tuple[int, int]]]:
     """Decodes the source's files: which fail and why, and sizes (height, width) of the others."""
     parts = [part for part in loaded.parts if isinstance(part, FilePart)]
     paths = [path for part in parts for path in part.paths]
-    bad_files: BadFiles = []
+    unreadable: list[tuple[str, _Unreadable]] = []
     sizes: list[tuple[int, int]] = []
     for done, (path, found) in enumerate(_in_threads(_size_of, paths)):
         if done % _STEP == 0:
             job.check_cancelled()
             job.progress("Reading the images", done / len(paths))
-        if isinstance(found, str):
-            bad_files.append((path, found))
+        if isinstance(found, _Unreadable):
+            unreadable.append((path, found))
         else:
             sizes.append(found)
-    return bad_files, sizes
+    return unreadable, sizes
 
 
-_Look = tuple[int, int] | str
+_Look = tuple[int, int] | _Unreadable
 """(height, width) of an image, or why it cannot be read."""
 
 _MOST_KNOWN = 400_000
@@ -246,13 +263,13 @@ def _decoded_size(path: str) -> _Look:
     try:
         height, width = decode_picture(path).shape[:2]
     except PictureError as error:
-        return f"{error.what.rstrip('.')}: {error.received}" if error.received else error.what
+        what, received = error.what, error.received
+        reason = f"{what.rstrip('.')}: {received}" if received else what
+        return _Unreadable(reason, error.part)
     return int(height), int(width)
 
 
-def _in_threads(
-    look: Callable[[str], tuple[int, int] | str], paths: list[str]
-) -> Iterator[tuple[str, tuple[int, int] | str]]:
+def _in_threads(look: Callable[[str], _Look], paths: list[str]) -> Iterator[tuple[str, _Look]]:
     """Looks at some images at a time, so that a cancel takes effect and memory stays small."""
     waiting = iter(paths)
     with ThreadPoolExecutor() as pool:

@@ -36,7 +36,7 @@ from workbench.worker.cluster.members import (
     own_facts,
     socket_address,
 )
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Connection, Message
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
@@ -53,10 +53,10 @@ class Member(ClusterPeers):
         self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
     ) -> None:
         super().__init__(cluster, stop, on_hang)
-        self._lines[0] = Line(
+        self._connections[0] = Connection(
             self._called(), on_message=partial(self._note_end, 0), on_end=partial(self._ended, 0)
         )
-        self._lines[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
+        self._connections[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
 
     def _called(self) -> socket.socket:
         deadline = time.monotonic() + COME_S
@@ -121,7 +121,7 @@ class Member(ClusterPeers):
             )
 
     def _receive(self, kind: str) -> Message:
-        message = self._lines[0].receive(kind, timeout_s=COME_S)
+        message = self._connections[0].receive(kind, timeout_s=COME_S)
         if message is None:
             raise RemoteError(
                 f"The chief did not respond for {COME_S:.0f} s.",
@@ -131,13 +131,13 @@ class Member(ClusterPeers):
         return message
 
     def _exchange_fingerprints(self, mark: DataMark) -> None:
-        self._lines[0].send("ready", mark=mark_text(mark))
-        if self._lines[0].receive("go") is None:  # without a deadline: others may be loading
+        self._connections[0].send("ready", mark=mark_text(mark))
+        if self._connections[0].receive("go") is None:  # without a deadline: others may be loading
             raise ChannelClosedError
 
     def receive_model(self) -> KeptModel:
         """The weights that the chief keeps."""
-        message = self._lines[0].receive("model")
+        message = self._connections[0].receive("model")
         if message is None:
             raise ChannelClosedError
         with np.load(BytesIO(message.data), allow_pickle=False) as file:

@@ -67,7 +67,7 @@ class TrainingSetup:
 
     def __init__(self, job: TrainingJob, checkpoint: Checkpoint | None, peers: Peers) -> None:
         self._run = job.run
-        self._company = peers
+        self._peers = peers
         self._project = job.project
         self._recipe = job.project.recipe
         self._checkpoint = checkpoint
@@ -93,7 +93,7 @@ class TrainingSetup:
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
         compiled, sizes, target = self._compile(lazy_keras, data, mark)
-        machine = this_machine(versions(), self._company.others)
+        machine = this_machine(versions(), self._peers.others)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, machine), *reasons, *self._moved()]
         card = model_card(
@@ -145,7 +145,7 @@ class TrainingSetup:
         lazy_keras.keras()
         self._stop.check()
         self._events.phase("building", "Building the model")
-        target = self._company.connect(self._project, mark)
+        target = self._peers.connect(self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._log_data(data, sizes, target.replicas)
         self._log_split(target.limits)

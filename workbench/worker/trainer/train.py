@@ -32,7 +32,7 @@ from workbench.runs.store.checkpoint import (
     tidy_up,
 )
 from workbench.worker.checkpoints.prepared import TrainingJob
-from workbench.worker.cluster.chief import peers_of
+from workbench.worker.cluster.chief import cluster_of
 from workbench.worker.cluster.members import ClusterPeers
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
@@ -126,7 +126,7 @@ def _train(
         keep_control_room(run)
         job = TrainingJob(run, project, events, stop)
         if member is None:
-            peers = peers_of(job, partial(_give_up, run, events, begun - before_s))
+            peers = cluster_of(job, partial(_give_up, run, events, begun - before_s))
         with HeartbeatThread(writer):
             peers.rendezvous(resume=resume)
             from workbench.worker.trainer.training import Training  # after the first events

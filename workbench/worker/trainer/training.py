@@ -88,7 +88,7 @@ class Training:
     ) -> None:
         self._job = job
         self._run = job.run
-        self._company = peers
+        self._peers = peers
         self._recipe = job.project.recipe
         self._events = job.events
         self._stop = job.stop
@@ -118,7 +118,7 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        setup = TrainingSetup(self._job, self._checkpoint, self._company)
+        setup = TrainingSetup(self._job, self._checkpoint, self._peers)
         ready = setup.make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
@@ -175,8 +175,8 @@ class Training:
         return EpochTrainer(self._job, ready, self.counters, self._rules)
 
     def _keeping(self, ready: PreparedTraining) -> AnyManager:
-        if not self._company.is_chief:
-            return NullCheckpointManager(ready.compiled, self._company.receive_model)
+        if not self._peers.is_chief:
+            return NullCheckpointManager(ready.compiled, self._peers.receive_model)
         state = self._checkpoint.state if self._checkpoint else None
         return CheckpointManager(self._job, ready, self.counters, self._rules, state)
 
@@ -225,7 +225,7 @@ class Training:
         as it is: resumed, the run goes on bit for bit.
         """
         words = self._median.stop_words() if epoch < sizes.epochs else ""
-        if words and self._company.is_chief:
+        if words and self._peers.is_chief:
             self._events.log_line(words)
             self._stop.request(words)
 
@@ -255,13 +255,13 @@ class Training:
         """Keeps the weights for good, and all else that follows, each of which can be skipped."""
         try:
             model = manager.finish(is_completed=self.is_completed)
-            self._company.send_model(model)
+            self._peers.send_model(model)
         except NotFiniteError as error:
             raise self._spoilt(ready.compiled, trainer) from error
         self.kept = self.counters.kept(self._recipe, model.epoch)
         after, job = AfterTraining(self._job, ready.ledger), self._job
-        found = calibrate_run(job, ready, after) if self._company.is_chief else Calibrated()
-        if self._company.is_chief and is_comparable(ready):
+        found = calibrate_run(job, ready, after) if self._peers.is_chief else Calibrated()
+        if self._peers.is_chief and is_comparable(ready):
             after.phase("comparing", "Checking the saved model", partial(check_onnx, job, ready))
         part, compiled = ready.images.test, ready.compiled
         if part is None or compiled.test is None:

@@ -156,7 +156,7 @@ class ComparisonPanel(QFrame):
         words, role = _VERDICTS[agree(first, answer) if first and answer else None]
         self.verdict.setText(words)
         set_role(self.verdict, role)
-        num_same, total = second.num_agreeing
+        num_same, total = second.agreement
         same = f"Same answer for {count(num_same)} of {count(total)} pictures" if total > 1 else ""
         self.summary.set_full_text(same)
         self._say(has_other=has_other, entry=entry, is_done=answer is not None)

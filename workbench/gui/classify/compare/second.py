@@ -48,10 +48,8 @@ class SecondAnswers(QObject):
         state.cleared.connect(self._on_cleared)
 
     @property
-    def num_agreeing(self) -> tuple[int, int]:
-        """(agreeing, compared): pictures for which both networks predict the same class, and all
-        that both have classified.
-        """
+    def agreement(self) -> tuple[int, int]:
+        """(images with the same answer, images compared)."""
         return sum(self._agreements.values()), len(self._agreements)
 
     def set_run(self, run: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +25,21 @@ _Role = Qt.ItemDataRole
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, what it is sorted by, its width in pixels (0: what is left)."""
+    """A column.
+
+    Attributes:
+        title: Its heading.
+        key: What it is sorted by; no two have the same.
+        width_px: 0 for what is left.
+        tip: The heading's tooltip.
+        is_number: Whether it holds figures, which end at the right as their heading does.
+    """
 
     title: str
     key: SortKey
     width_px: int = 0
     tip: str = ""
+    is_number: bool = False
 
 
 COLUMNS = (
@@ -38,14 +47,23 @@ COLUMNS = (
     Column(
         "Prediction", "label", 150, "In parentheses: the most probable class where it is unknown"
     ),
-    Column("Probability", "probability", 104, "Of the predicted class, or of that in parentheses"),
-    Column("Margin", "margin", 84, "Difference to the probability of the next class"),
+    Column(
+        "Probability",
+        "probability",
+        104,
+        "Of the predicted class, or of that in parentheses",
+        is_number=True,
+    ),
+    Column(
+        "Margin", "margin", 84, "Difference to the probability of the next class", is_number=True
+    ),
     Column("Next class", "next", 124),
     Column("Label", "truth", 116, "The true class of the image"),
 )
-TRUTH = len(COLUMNS) - 1
-NEXT = TRUTH - 1
-_FIGURES = {2, 3}
+PLACES: Mapping[SortKey, int] = {each.key: place for place, each in enumerate(COLUMNS)}
+"""Where each column is, by its key."""
+
+TRUTH, NEXT = PLACES["truth"], PLACES["next"]
 
 
 class FolderModel(QAbstractTableModel):
@@ -152,7 +170,8 @@ class FolderModel(QAbstractTableModel):
             return self._color(row, column)
         if role == _Role.ToolTipRole:
             return plain_tip("\n".join(filter(None, (self.rows.file(row), self.reason(row)))))
-        return self._icon(row) if role == _Role.DecorationRole and column == 0 else None
+        has_icon = role == _Role.DecorationRole and COLUMNS[column].key == "order"
+        return self._icon(row) if has_icon else None
 
     def reason(self, row: int) -> str:
         """Why the image could not be read, or why the answer is "unknown"; "" elsewhere."""
@@ -163,25 +182,20 @@ class FolderModel(QAbstractTableModel):
         return f"{unknown_words(unknown)}\nMost probable class: {most}"
 
     def _text(self, row: int, column: int) -> str:
-        rows = self.rows
-        if column == 0:
+        rows, key = self.rows, COLUMNS[column].key
+        if key == "order":
             return Path(rows.file(row)).name
-        if column == TRUTH:
+        if key == "truth":
             return rows.truth(row)
         if row in rows.errors:
-            return "cannot be read" if column == 1 else ""
-        return (
-            f"unknown ({rows.label(row)})" if row in rows.unknowns else rows.label(row),
-            share(rows.probability(row)),
-            share(rows.margin(row)),
-            rows.next_label(row),
-        )[column - 1]
+            return "cannot be read" if key == "label" else ""
+        return _CELLS[key](rows, row)
 
     def _color(self, row: int, column: int) -> QColor | None:
-        colors = self._theme.colors
-        if column == 1 and (row in self.rows.errors or self.rows.is_right(row) is False):
+        colors, key = self._theme.colors, COLUMNS[column].key
+        if key == "label" and (row in self.rows.errors or self.rows.is_right(row) is False):
             return QColor(colors.bad)
-        return QColor(colors.dim) if column == NEXT else None
+        return QColor(colors.dim) if key == "next" else None
 
     def _icon(self, row: int) -> QIcon | None:
         if row in self.rows.errors:
@@ -199,6 +213,20 @@ class FolderModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), last, [_Role.DecorationRole])
 
 
+def _label(rows: FolderRows, row: int) -> str:
+    return f"unknown ({rows.label(row)})" if row in rows.unknowns else rows.label(row)
+
+
+_CELLS: Mapping[SortKey, Callable[[FolderRows, int], str]] = {
+    "label": _label,
+    "probability": lambda rows, row: share(rows.probability(row)),
+    "margin": lambda rows, row: share(rows.margin(row)),
+    "next": lambda rows, row: rows.next_label(row),
+}
+"""What the model answered, by the column's key."""
+
+
 def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in _FIGURES else Qt.AlignmentFlag.AlignLeft
+    is_number = COLUMNS[column].is_number
+    side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter

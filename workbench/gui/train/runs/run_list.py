@@ -22,7 +22,7 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.painted import SortHeader
 from workbench.gui.kit.theme import Theme
-from workbench.gui.train.runs.run_columns import COLUMNS
+from workbench.gui.train.runs.run_columns import COLUMNS, NAME, PLACES
 from workbench.gui.train.runs.run_delegate import (
     SUMMARY_ROLE,
     FigureDelegate,
@@ -101,11 +101,11 @@ class RunListView(QTreeView):
         self.setHorizontalScrollBarPolicy(
             policy.ScrollBarAsNeeded if is_wide else policy.ScrollBarAlwaysOff
         )
-        for section in range(1, len(COLUMNS)):
-            self.setColumnHidden(section, not is_wide)
+        for key, section in PLACES.items():
+            self.setColumnHidden(section, key != NAME and not is_wide)
         others = sum(each.width_px for each in COLUMNS) if is_wide else 0
         least = NAME_PX if is_wide else 0
-        self.header().resizeSection(0, max(least, self.viewport().width() - others))
+        self.header().resizeSection(PLACES[NAME], max(least, self.viewport().width() - others))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         asked = self._KEYS.get(Qt.Key(event.key()))
@@ -119,7 +119,7 @@ class RunListView(QTreeView):
         index = self.indexAt(at)
         is_eye = (
             index.isValid()
-            and index.column() == 0
+            and index.column() == PLACES[NAME]
             and eye_rect(self.visualRect(index)).contains(at)
         )
         self._is_eye_pressed = is_eye and event.button() == Qt.MouseButton.LeftButton
@@ -183,7 +183,7 @@ class RunListPanel(QWidget):
     def _build(self, theme: Theme) -> None:
         self.list.setModel(self._shown)
         self.list.setItemDelegate(FigureDelegate(theme, self.list))
-        self.list.setItemDelegateForColumn(0, RunDelegate(theme, self.list))
+        self.list.setItemDelegateForColumn(PLACES[NAME], RunDelegate(theme, self.list))
         self.list.setMouseTracking(True)
         self.list.lay_out(theme)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)

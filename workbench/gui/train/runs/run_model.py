@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.train.runs.run_columns import COLUMNS, NUMBERS
+from workbench.gui.train.runs.run_columns import COLUMNS, NAME
 from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, PROJECT_ROLE, SUMMARY_ROLE, Index
 from workbench.runs.library.filter import matches
 from workbench.runs.library.summary import RunSummary
@@ -96,7 +96,8 @@ class RunModel(QAbstractTableModel):
         return "" if self._is_own(run) else run.project
 
     def _text(self, run: RunSummary, column: int) -> str:
-        return self._words(run) if column == 0 else COLUMNS[column].words(run)
+        shown = COLUMNS[column]
+        return self._words(run) if shown.key == NAME else shown.words(run)
 
     _ROLES: ClassVar[dict[int, Callable[[RunModel, RunSummary, int], object]]] = {
         SUMMARY_ROLE: lambda _self, run, _column: run,
@@ -117,7 +118,8 @@ class RunModel(QAbstractTableModel):
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
     """Figures and their heading end at the right."""
-    side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
+    is_number = COLUMNS[column].is_number
+    side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 
 

@@ -14,7 +14,7 @@ from workbench.core.specs import TargetSpec
 from workbench.gui.kit.buttons import ElidedButton
 from workbench.gui.kit.labels import plain_tip
 from workbench.remote.ssh.saved_hosts import label_of
-from workbench.remote.target_choices import target_choices
+from workbench.remote.target_choices import choice_line, target_choices
 
 _TEXT_PX = 460
 _TIP = "With several targets the runs take turns on them; each computer has a queue of its own."
@@ -57,8 +57,7 @@ class TargetButton(ElidedButton):
             self._menu.addSeparator()
 
     def _add(self, choice: Choice, words: str) -> None:
-        label, text = label_of(choice), target_text(choice, self._targets)
-        line = words if words.startswith(label) else f"{label} · {words}" if words else label
+        line, text = choice_line(choice, words), target_text(choice, self._targets)
         side = Qt.TextElideMode.ElideRight
         shown = self._menu.fontMetrics().elidedText(line, side, _TEXT_PX)
         action = self._menu.addAction(shown.replace("&", "&&"))
