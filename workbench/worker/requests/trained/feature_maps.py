@@ -10,7 +10,6 @@ import numpy as np
 from workbench.errors import UsageError
 from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_colors, weight_colors
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.feature_maps import MOST_CHANNELS, LayerShown, ShowLayer
 from workbench.runs.model_card import weights_of
 from workbench.worker.feature_maps.looker import Chosen, Looker, looker_of
@@ -30,7 +29,7 @@ _FIGURE_GAP = 2
 """Of the figure for people: tiles are enlarged to about this many pixels, with a gap between."""
 
 
-def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
+def show_layer(job: Job, request: ShowLayer) -> LayerShown:
     """Makes the tiles.
 
     Raises:
