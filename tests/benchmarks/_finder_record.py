@@ -18,8 +18,8 @@ import numpy as np
 from tests.benchmarks._finder_grid import CASES, Case
 from tests.benchmarks._runs import own_home
 from workbench.core.projects.project_file import project_text
+from workbench.protocol.bases import Answer
 from workbench.protocol.find import FindLearningRate, LearningRateTried
-from workbench.protocol.messages import AnyAnswer
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.requests.benchmark_setup import set_up
 from workbench.worker.requests.find_learning_rate import RateTrainer
@@ -30,7 +30,7 @@ _WHOLE_STEPS = 200
 
 def recorded(case: Case, folder: Path) -> dict[str, Any]:
     """The measurements of one network, as plain values."""
-    answers: list[AnyAnswer] = []
+    answers: list[Answer] = []
     session = Session(folder, LazyKeras())
     job = Job(1, send=answers.append, session=session)
     project = project_text(case.make())

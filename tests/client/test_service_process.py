@@ -21,6 +21,7 @@ from workbench.protocol.wire import encode_answer
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 60_000
+OTHER_ANSWER = '{"answer":"made_later","id":1}'
 OTHER_HELLO = '{"answer":"hello","protocol":999,"versions":{},"pid":1}'
 
 
@@ -221,7 +222,10 @@ def test_a_program_that_is_no_worker_is_reported(qtbot):
         [sys.executable, "-c", "print('hello')"],
         [sys.executable, "-c", "import time; print('x' * 2_000_000, flush=True); time.sleep(60)"],
         ["/no/such/program"],
-        [sys.executable, "-c", f"import time; print({OTHER_HELLO!r}, flush=True); time.sleep(60)"],
+        *(
+            [sys.executable, "-c", f"import time; print({line!r}, flush=True); time.sleep(60)"]
+            for line in (OTHER_HELLO, OTHER_ANSWER)
+        ),
     ):
         service = ServiceProcess(command=command)
         answers = Answers()

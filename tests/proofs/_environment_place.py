@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
+from workbench.protocol.bases import FinalAnswer
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.messages import Hello
-from workbench.protocol.service_call import FINAL_ANSWERS
 from workbench.protocol.wire import decode_answer, encode_request
 from workbench.remote.setup.code_archive import code_archive
 from workbench.runs.environment import users_environment
@@ -96,7 +96,7 @@ def _answered(process: subprocess.Popen[bytes], number: int) -> Classified | str
             continue
         if isinstance(answer, Classified):
             result = answer if answer.error is None else answer.error.what
-        elif isinstance(answer, FINAL_ANSWERS):
+        elif isinstance(answer, FinalAnswer):
             error = getattr(answer, "error", None)
             return result if error is None else f"{error.what} {error.received}"
     return "the worker crashed"

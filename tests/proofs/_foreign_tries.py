@@ -25,8 +25,8 @@ from typing import Any, Self
 from tests.mutated_runs import CHANGED
 from tests.traced import Sandbox
 from workbench.cli import _service, main
-from workbench.protocol.messages import AnyAnswer, AnyRequest
-from workbench.protocol.service_call import FINAL_ANSWERS, ServiceCall
+from workbench.protocol.bases import Answer, FinalAnswer, Request
+from workbench.protocol.service_call import ServiceCall
 from workbench.runs import start
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
@@ -184,17 +184,17 @@ def _forked_session(
 class _Line:
     """A channel with one request: it ends once that is answered."""
 
-    def __init__(self, request: AnyRequest) -> None:
-        self.answers: list[AnyAnswer] = []
-        self._requests: queue.SimpleQueue[AnyRequest | None] = queue.SimpleQueue()
+    def __init__(self, request: Request) -> None:
+        self.answers: list[Answer] = []
+        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._requests.put(request)
 
-    def receive(self) -> AnyRequest | None:
+    def receive(self) -> Request | None:
         return self._requests.get()
 
-    def send(self, answer: AnyAnswer) -> None:
+    def send(self, answer: Answer) -> None:
         self.answers.append(answer)
-        if isinstance(answer, FINAL_ANSWERS):
+        if isinstance(answer, FinalAnswer):
             self._requests.put(None)
 
 
@@ -211,7 +211,7 @@ class _ServiceHere(ServiceCall):
     def __exit__(self, *exc_info: object) -> None:
         self._folder.__exit__(*exc_info)
 
-    def answers(self, request: AnyRequest) -> Iterator[AnyAnswer]:
+    def answers(self, request: Request) -> Iterator[Answer]:
         line = _Line(request)
         Service(line, self._folder).run()  # type: ignore[arg-type]
         yield from line.answers

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
 from workbench.core.evaluation.thresholds import Wish
-from workbench.protocol.bases import ErrorParts
+from workbench.protocol.bases import ErrorParts, Request, kinds
 from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.classify_many import ImageSource
 from workbench.protocol.describe_data import DescribeData, Looked
-from workbench.protocol.messages import AnyRequest, Done, Failed, Hello, Progress
+from workbench.protocol.messages import Done, Failed, Hello, Progress
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.trained.robustness import NamedStrengths
 from workbench.protocol.wire import (
@@ -83,7 +83,7 @@ def _values(kind):
 requests = st.one_of(
     *(
         st.builds(kind, **{f.name: _values(f.type) for f in _fields(kind)})
-        for kind in typing.get_args(AnyRequest)
+        for kind in kinds(Request)
     )
 )
 

@@ -16,9 +16,9 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.protocol.bases import ErrorParts
+from workbench.protocol.bases import Answer, ErrorParts
 from workbench.protocol.events import RunFinished
-from workbench.protocol.messages import AnyAnswer, Failed
+from workbench.protocol.messages import Failed
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
@@ -233,7 +233,7 @@ class Service:
         self.call, self.home = call, home
         self._id = 0
 
-    def answers(self, kind, **fields) -> list[AnyAnswer]:
+    def answers(self, kind, **fields) -> list[Answer]:
         self._id += 1
         return list(self.call.answers(kind(id=self._id, **fields)))
 

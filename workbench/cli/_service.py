@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from workbench.cli._output import print_line
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.messages import Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import error_from_parts
 
@@ -31,29 +32,29 @@ class _News:
         return True
 
 
-Answer = TypeVar("Answer")
+Kind = TypeVar("Kind")
 Q_contra = TypeVar("Q_contra", contravariant=True)
 
 
 class Call(Protocol[Q_contra]):
     """What answers requests of some kinds."""
 
-    def answers(self, request: Q_contra) -> Iterator[AnyAnswer]:
+    def answers(self, request: Q_contra) -> Iterator[Answer]:
         """The answers as they come."""
 
 
-def ask_one(request: AnyRequest, kind: type[Answer], *, is_quiet: bool = False) -> Answer:
+def ask_one(request: Request, kind: type[Kind], *, is_quiet: bool = False) -> Kind:
     """The one answer of a kind that a request has; errors as of `ask`."""
     return only(ask(request, is_quiet=is_quiet), kind)
 
 
-def only(answers: Iterable[AnyAnswer], kind: type[Answer]) -> Answer:
+def only(answers: Iterable[Answer], kind: type[Kind]) -> Kind:
     """The one answer of a kind among all."""
     (found,) = (each for each in answers if isinstance(each, kind))
     return found
 
 
-def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
+def ask(request: Request, *, is_quiet: bool = False) -> Iterator[Answer]:
     """Yields the answers to one request of a worker started for it; errors as of `answers_of`."""
     with open_service() as service:
         yield from answers_of(service, request, is_quiet=is_quiet)
@@ -66,7 +67,7 @@ def open_service() -> ServiceCall:
 
 def answers_of(
     service: Call[Q_contra], request: Q_contra, *, is_quiet: bool = False
-) -> Iterator[AnyAnswer]:
+) -> Iterator[Answer]:
     """Yields the answers to one of several requests.
 
     Raises:

@@ -12,6 +12,7 @@ from workbench.cli._source_words import add_data_option
 from workbench.cli._typed_source import typed_source
 from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project
+from workbench.protocol.bases import Answer, Request
 from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
@@ -20,7 +21,6 @@ from workbench.protocol.find import (
     LearningRateFound,
     LearningRateTrial,
 )
-from workbench.protocol.messages import AnyAnswer, AnyRequest
 
 NAME = "find"
 HELP = "find a good learning rate or batch size for a project"
@@ -49,16 +49,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _request(arguments: argparse.Namespace) -> AnyRequest:
+def _request(arguments: argparse.Namespace) -> Request:
     project = read_project(arguments.project)
     if arguments.data is not None:
         source = typed_source(arguments.data)
         project = replace(project, dataset=source)
-    request: AnyRequest = _KINDS[arguments.what](id=1, project=project_text(project))
+    request: Request = _KINDS[arguments.what](id=1, project=project_text(project))
     return request
 
 
-def _show(answer: AnyAnswer) -> None:
+def _show(answer: Answer) -> None:
     match answer:
         case BatchSizeTried(problem="") if answer.images_per_second and answer.memory_bytes:
             spread = f"  measured {answer.times} times, spread {share(answer.spread, 0)}"

@@ -11,7 +11,7 @@ from workbench.client.background import Background
 from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
 from workbench.errors import WorkbenchError
-from workbench.protocol.messages import AnyRequest
+from workbench.protocol.bases import Request
 
 
 class AnswerLoader(QObject):
@@ -50,7 +50,7 @@ class AnswerLoader(QObject):
         self._number = 0
         self.is_open = False
 
-    def ask(self, request: AnyRequest) -> None:
+    def ask(self, request: Request) -> None:
         """Sends a request in place of the one before."""
         self.drop()
         self.is_open = True

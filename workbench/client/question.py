@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.client.service_process import ServiceProcess
 from workbench.errors import WorkbenchError
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Progress
-from workbench.protocol.service_call import FINAL_ANSWERS
+from workbench.protocol.bases import Answer, FinalAnswer, Request
+from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.wire import error_from_parts
 
 
@@ -33,12 +33,12 @@ class Handlers:
     on_progress: Callable[[Progress], None] = _ignore
     on_part: Callable[[Any], None] = _ignore
 
-    def __call__(self, answer: AnyAnswer) -> None:
+    def __call__(self, answer: Answer) -> None:
         if isinstance(answer, Failed):
             self.on_failed(error_from_parts(answer.error))
         elif isinstance(answer, Progress):
             self.on_progress(answer)
-        elif isinstance(answer, FINAL_ANSWERS):
+        elif isinstance(answer, FinalAnswer):
             self.on_done(answer)
         else:
             self.on_part(answer)
@@ -57,15 +57,15 @@ class Question:
         """Whether the final answer is still to come."""
         return self._request_id != 0
 
-    def ask(self, request: AnyRequest, handlers: Handlers) -> None:
+    def ask(self, request: Request, handlers: Handlers) -> None:
         """Sends a request; answers to an earlier one are ignored from here on."""
         self.drop()
         number = self._number
 
-        def take(answer: AnyAnswer) -> None:
+        def take(answer: Answer) -> None:
             if number != self._number:
                 return
-            if isinstance(answer, FINAL_ANSWERS):
+            if isinstance(answer, FinalAnswer):
                 self._request_id = 0
             handlers(answer)
 

@@ -12,12 +12,13 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 
 from workbench.core.storage.file_tail import without_noise
 from workbench.errors import RunError, WireError, WorkbenchError
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
-from workbench.protocol.service_call import FINAL_ANSWERS, STOP_SECONDS, check_hello, death_error
+from workbench.protocol.bases import Answer, FinalAnswer, Request
+from workbench.protocol.messages import Cancel, Failed, Hello
+from workbench.protocol.service_call import STOP_SECONDS, check_hello, death_error
 from workbench.protocol.wire import MAX_ANSWER_BYTES, decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 
-OnAnswer = Callable[[AnyAnswer], None]
+OnAnswer = Callable[[Answer], None]
 
 _STOP_MS = int(STOP_SECONDS * 1000)
 _MAX_LOG_LINE_BYTES = 64 * 1024
@@ -88,7 +89,7 @@ class ServiceProcess(QObject):
         self._set_state("Starting the service worker")
         process.start(self._command[0], self._command[1:])
 
-    def send(self, request: AnyRequest, on_answer: OnAnswer) -> int:
+    def send(self, request: Request, on_answer: OnAnswer) -> int:
         """Sends a request; its `id` field is set here, and returned for `cancel`.
 
         Args:
@@ -162,19 +163,19 @@ class ServiceProcess(QObject):
         except WireError as error:
             self._break_off(error)
 
-    def _take(self, answer: AnyAnswer) -> None:
+    def _take(self, answer: Answer) -> None:
         if isinstance(answer, Hello):
             check_hello(answer)
             self._is_ready = True
             self._set_state("The service worker is ready")
             for asked in list(self._asked.values()):
                 self._write(asked.line)
-        elif isinstance(answer, FINAL_ANSWERS):
+        elif isinstance(answer, FinalAnswer):
             self._finish(answer.id, answer)
         elif (waiting := self._asked.get(answer.id)) is not None:
             waiting.on_answer(answer)
 
-    def _finish(self, request_id: int, answer: AnyAnswer) -> None:
+    def _finish(self, request_id: int, answer: Answer) -> None:
         asked = self._asked.pop(request_id, None)
         if asked is not None:
             asked.on_answer(answer)

@@ -11,8 +11,9 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.inference.load import load_onnx_runner
 from workbench.inference.many import classify_many
 from workbench.inference.runner import Runner
+from workbench.protocol.bases import Answer
 from workbench.protocol.classify_many import ClassifyMany
-from workbench.protocol.messages import AnyAnswer, Failed, Progress
+from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.wire import error_parts
 
 
@@ -35,7 +36,7 @@ class LocalCall:
     def __exit__(self, *exc_info: object) -> None:
         pass
 
-    def answers(self, request: ClassifyMany) -> Iterator[AnyAnswer]:
+    def answers(self, request: ClassifyMany) -> Iterator[Answer]:
         """Yields the answers as they come; the last is a final one. A caller that goes away before
         the last cancels the request.
         """
@@ -55,11 +56,11 @@ class _Task:
 
     def __init__(self, request_id: int, runner: Runner) -> None:
         self.id = request_id
-        self.answers: queue.SimpleQueue[AnyAnswer | None] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
         self._runner = runner
         self._cancelled = threading.Event()
 
-    def send(self, answer: AnyAnswer, /) -> None:
+    def send(self, answer: Answer, /) -> None:
         self.answers.put(answer)
 
     def progress(self, text: str, fraction: float | None = None) -> None:

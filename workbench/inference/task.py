@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from workbench.inference.runner import Runner
-from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.bases import Answer
 
 
 class Task(Protocol):
@@ -17,7 +17,7 @@ class Task(Protocol):
 
     id: int
 
-    def send(self, answer: AnyAnswer, /) -> None:
+    def send(self, answer: Answer, /) -> None:
         """Sends an answer that is not the last."""
 
     def progress(self, text: str, fraction: float | None = None) -> None:

@@ -4,32 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
-
-
-class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augmentation"):
-    """Augments training images of a project (file text) as training does, and writes them as PNG
-    files. Only its Input and the layers of its input pipeline need to be right. Answer:
-    AugmentationPreview.
-
-    Attributes:
-        indices: Images of the training part, as in ShowPicture; [] to have `count` chosen.
-        count: How many are chosen.
-        pick: Number of the choice: another one gives other images.
-        variants: How many augmented images of each.
-        step: The training step that the first variant is of; the others are of those after it.
-        seed: Seed of the random numbers; None for the recipe's.
-        bad_files: Files that are known to be unreadable: they are not trained on.
-    """
-
-    project: str
-    indices: list[int] = []
-    count: int = 4
-    pick: int = 0
-    variants: int = 5
-    step: int = 0
-    seed: int | None = None
-    bad_files: list[str] = []
+from workbench.protocol.bases import FinalAnswer, Request
 
 
 class AugmentedImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +25,7 @@ class AugmentedImage(msgspec.Struct, frozen=True, kw_only=True):
     variants: list[str]
 
 
-class AugmentationPreview(Answer, frozen=True, kw_only=True, tag="augmentation_preview"):
+class AugmentationPreview(FinalAnswer, frozen=True, kw_only=True, tag="augmentation_preview"):
     """Answer to PreviewAugmentation.
 
     Attributes:
@@ -60,3 +35,29 @@ class AugmentationPreview(Answer, frozen=True, kw_only=True, tag="augmentation_p
 
     images: list[AugmentedImage]
     num_train: int
+
+
+class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augmentation"):
+    """Augments training images of a project (file text) as training does, and writes them as PNG
+    files. Only its Input and the layers of its input pipeline need to be right.
+
+    Attributes:
+        indices: Images of the training part, as in ShowPicture; [] to have `count` chosen.
+        count: How many are chosen.
+        pick: Number of the choice: another one gives other images.
+        variants: How many augmented images of each.
+        step: The training step that the first variant is of; the others are of those after it.
+        seed: Of the random numbers; None: the recipe's.
+        bad_files: Files that are known to be unreadable: they are not trained on.
+    """
+
+    final_answer = AugmentationPreview
+
+    project: str
+    indices: list[int] = []
+    count: int = 4
+    pick: int = 0
+    variants: int = 5
+    step: int = 0
+    seed: int | None = None
+    bad_files: list[str] = []

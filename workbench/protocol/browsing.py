@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, DataRequest
+from workbench.protocol.bases import Answer, DataRequest, FinalAnswer
+from workbench.protocol.messages import Done
 
 
 class ImagePlace(msgspec.Struct, frozen=True, array_like=True):
@@ -32,13 +33,12 @@ class ShowPicture(DataRequest, frozen=True, kw_only=True, tag="show_picture"):
         file: The file it is in, which is enough; "" where it is in none.
     """
 
+    final_answer = Done
+    handler = "browse"
+
     part: str = "train"
     index: int
     file: str = ""
-
-
-class ListImages(DataRequest, frozen=True, kw_only=True, tag="list_images"):
-    """Lists all images. Answers: some ListedImages, then Done."""
 
 
 class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
@@ -59,17 +59,12 @@ class ListedImages(Answer, frozen=True, kw_only=True, tag="listed_images"):
     sizes: list[int]
 
 
-class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnails"):
-    """Makes small images, in the order of the request. Answers: some ThumbnailsMade, then Done.
+class ListImages(DataRequest, frozen=True, kw_only=True, tag="list_images"):
+    """Lists all images. Answers: some ListedImages, then Done."""
 
-    Attributes:
-        images: Which ones.
-        files: The files that these are in, which is enough; "" for one that is found by its place.
-            As many as images, or none.
-    """
-
-    images: list[ImagePlace]
-    files: list[str] = []
+    final_answer = Done
+    partial_answers = (ListedImages,)
+    handler = "browse"
 
 
 class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):
@@ -84,13 +79,33 @@ class ThumbnailsMade(Answer, frozen=True, kw_only=True, tag="thumbnails_made"):
     paths: list[str]
 
 
-class IdentifyImages(DataRequest, frozen=True, kw_only=True, tag="identify_images"):
-    """Ids of images by content, as edits name them. Answer: ImageContents."""
+class MakeThumbnails(DataRequest, frozen=True, kw_only=True, tag="make_thumbnails"):
+    """Makes small images, in the order of the request. Answers: some ThumbnailsMade, then Done.
+
+    Attributes:
+        images: Which ones.
+        files: The files that these are in, which is enough; "" for one that is found by its place.
+            As many as images, or none.
+    """
+
+    final_answer = Done
+    partial_answers = (ThumbnailsMade,)
+    handler = "browse"
 
     images: list[ImagePlace]
+    files: list[str] = []
 
 
-class ImageContents(Answer, frozen=True, kw_only=True, tag="image_contents"):
+class ImageContents(FinalAnswer, frozen=True, kw_only=True, tag="image_contents"):
     """Answer to IdentifyImages: the id of each image, "" for one that cannot be read."""
 
     contents: list[str]
+
+
+class IdentifyImages(DataRequest, frozen=True, kw_only=True, tag="identify_images"):
+    """Ids of images by content, as edits name them."""
+
+    final_answer = ImageContents
+    handler = "browse"
+
+    images: list[ImagePlace]

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, ErrorParts, Request
+from workbench.protocol.bases import Answer, ErrorParts, FinalAnswer, Request
+from workbench.protocol.messages import Done
 from workbench.protocol.weights import KeptWeights
 
 
-class Classify(Request, frozen=True, kw_only=True, tag="classify"):
-    """Answers: one Classified per image, in order.
-
-    Attributes:
-        model: Path of a run folder or of a `.keras` file exported by the application.
-        pictures: Paths of image files.
-        top: Number of classes to return; 0 for all.
-        previews: Also write the image, and the model input, as BMP files.
-    """
-
-    model: str
-    pictures: list[str]
-    top: int = 0
-    previews: bool = False
-
-
-class ClassifyAltered(Request, frozen=True, kw_only=True, tag="classify_altered"):
-    """Classifies an image with alterations. Answer: AlteredScores.
-
-    Attributes:
-        model: As in Classify.
-        picture: Path of an image file.
-        strengths: Key of an alteration -> its strength, see `workbench.alterations`.
-    """
-
-    model: str
-    picture: str
-    strengths: dict[str, float] = {}
-
-
 class WarmUp(Request, frozen=True, kw_only=True, tag="warm_up"):
-    """Loads a model so that the first Classify is fast. Answer: Done."""
+    """Loads a model so that the first Classify is fast."""
+
+    final_answer = Done
+    handler = "classify"
 
     model: str
 
@@ -78,7 +52,26 @@ class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
     blind: str = ""
 
 
-class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
+class Classify(Request, frozen=True, kw_only=True, tag="classify"):
+    """Answers: one Classified per image, in order.
+
+    Attributes:
+        model: Path of a run folder or of a `.keras` file exported by the application.
+        pictures: Paths of image files.
+        top: Number of classes to return; 0 for all.
+        previews: Also write the image, and the model input, as BMP files.
+    """
+
+    final_answer = Done
+    partial_answers = (Classified,)
+
+    model: str
+    pictures: list[str]
+    top: int = 0
+    previews: bool = False
+
+
+class AlteredScores(FinalAnswer, frozen=True, kw_only=True, tag="altered_scores"):
     """Answer to ClassifyAltered.
 
     Attributes:
@@ -92,3 +85,19 @@ class AlteredScores(Answer, frozen=True, kw_only=True, tag="altered_scores"):
     input_bitmap: str
     unknown: str = ""
     milliseconds: float = 0.0
+
+
+class ClassifyAltered(Request, frozen=True, kw_only=True, tag="classify_altered"):
+    """Classifies an image with alterations.
+
+    Attributes:
+        model: As in Classify.
+        picture: Path of an image file.
+        strengths: Key of an alteration -> its strength, see `workbench.alterations`.
+    """
+
+    final_answer = AlteredScores
+
+    model: str
+    picture: str
+    strengths: dict[str, float] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, FinalAnswer, Request
 from workbench.protocol.classify import Classified
 from workbench.protocol.trained.evaluate import ClassScore
 
@@ -24,31 +24,6 @@ class ImageSource(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     label: str = ""
     is_address: bool = False
-
-
-class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
-    """Answers: ClassifiedRows as they come, then ManyClassified.
-
-    Attributes:
-        model: Path of a run folder or of a `.keras` file exported by the application.
-        sources: The images, in order.
-        table: CSV or Parquet file that the rows are written to as they come; "" for none. One that
-            is unfinished is continued.
-        starts_over: Replace the table, also one that is unfinished.
-        top: Number of classes of each answer, 0 for all. The table always has all.
-        truth: CSV file with the true classes of images, perhaps with settings of how it is read
-            ("list.csv?label=breed"), see `pictures.listed`; "" for none.
-        has_class_folders: An image's true class is the name of a folder that it is in, where
-            `truth` has none.
-    """
-
-    model: str
-    sources: list[ImageSource]
-    table: str = ""
-    starts_over: bool = False
-    top: int = 2
-    truth: str = ""
-    has_class_folders: bool = False
 
 
 class ClassifiedRows(Answer, frozen=True, kw_only=True, tag="classified_rows"):
@@ -81,7 +56,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
     per_class: list[ClassScore]
 
 
-class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
+class ManyClassified(FinalAnswer, frozen=True, kw_only=True, tag="many_classified"):
     """All images are done.
 
     Attributes:
@@ -103,3 +78,32 @@ class ManyClassified(Answer, frozen=True, kw_only=True, tag="many_classified"):
     blind: str = ""
     agreement: Agreement | None = None
     reading: list[str] = []
+
+
+class ClassifyMany(Request, frozen=True, kw_only=True, tag="classify_many"):
+    """Answers: ClassifiedRows as they come, then ManyClassified.
+
+    Attributes:
+        model: Path of a run folder or of a `.keras` file exported by the application.
+        sources: The images, in order.
+        table: CSV or Parquet file that the rows are written to as they come; "" for none. One that
+            is unfinished is continued.
+        starts_over: Replace the table, also one that is unfinished.
+        top: Number of classes of each answer, 0 for all. The table always has all.
+        truth: CSV file with the true classes of images, perhaps with settings of how it is read
+            ("list.csv?label=breed"), see `pictures.listed`; "" for none.
+        has_class_folders: An image's true class is the name of a folder that it is in, where
+            `truth` has none.
+    """
+
+    final_answer = ManyClassified
+    partial_answers = (ClassifiedRows,)
+    handler = "classify"
+
+    model: str
+    sources: list[ImageSource]
+    table: str = ""
+    starts_over: bool = False
+    top: int = 2
+    truth: str = ""
+    has_class_folders: bool = False

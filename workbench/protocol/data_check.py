@@ -5,34 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from workbench.core.data_check.findings import Finding, FoundImage
-from workbench.protocol.bases import Answer, Request
-
-
-class CheckData(Request, frozen=True, kw_only=True, tag="check_data"):
-    """Looks for what is wrong with the images of a project (file text). Answers: some DataFindings,
-    then DataCheckReport.
-
-    Attributes:
-        labels: Also look for label errors, by the features of a backbone: most of the time.
-    """
-
-    project: str
-    labels: bool = False
-
-
-class ShowFound(Request, frozen=True, kw_only=True, tag="show_found"):
-    """Writes images of findings as small PNG files. Answer: FoundThumbnails.
-
-    Attributes:
-        source, params: As in DataRequest; edits do not matter to what an image is.
-        images: Those to write.
-        size: The longer side, in pixels.
-    """
-
-    source: str
-    params: dict[str, object]
-    images: list[FoundImage]
-    size: int = 96
+from workbench.protocol.bases import Answer, FinalAnswer, Request
 
 
 class DataFindings(Answer, frozen=True, kw_only=True, tag="data_findings"):
@@ -49,7 +22,7 @@ class RuleCount(msgspec.Struct, frozen=True, kw_only=True):
     listed: int
 
 
-class DataCheckReport(Answer, frozen=True, kw_only=True, tag="data_check_report"):
+class DataCheckReport(FinalAnswer, frozen=True, kw_only=True, tag="data_check_report"):
     """Answer to CheckData, after its findings.
 
     Attributes:
@@ -67,9 +40,42 @@ class DataCheckReport(Answer, frozen=True, kw_only=True, tag="data_check_report"
     notes: list[str] = []
 
 
-class FoundThumbnails(Answer, frozen=True, kw_only=True, tag="found_thumbnails"):
+class CheckData(Request, frozen=True, kw_only=True, tag="check_data"):
+    """Looks for what is wrong with the images of a project (file text). Answers: some DataFindings,
+    then DataCheckReport.
+
+    Attributes:
+        labels: Also look for label errors, by the features of a backbone: most of the time.
+    """
+
+    final_answer = DataCheckReport
+    partial_answers = (DataFindings,)
+
+    project: str
+    labels: bool = False
+
+
+class FoundThumbnails(FinalAnswer, frozen=True, kw_only=True, tag="found_thumbnails"):
     """PNG files in the worker's session folder, in the order requested; "" for an image that cannot
     be read.
     """
 
     paths: list[str]
+
+
+class ShowFound(Request, frozen=True, kw_only=True, tag="show_found"):
+    """Writes images of findings as small PNG files.
+
+    Attributes:
+        source, params: As in DataRequest; edits do not matter to what an image is.
+        images: Those to write.
+        size: The longer side, in pixels.
+    """
+
+    final_answer = FoundThumbnails
+    handler = "check_data"
+
+    source: str
+    params: dict[str, object]
+    images: list[FoundImage]
+    size: int = 96

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from workbench.core.specs import Inference
-from workbench.protocol.bases import Answer, SplitRequest
+from workbench.protocol.bases import FinalAnswer, SplitRequest
 from workbench.protocol.browsing import OwnClass
 
 
@@ -19,19 +19,6 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     shape: list[int]
     typical_size: list[int]
     num_channels: int = 3
-
-
-class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
-    """Counts per class, unreadable files, thumbnails. Answer: DataDescription.
-
-    Attributes:
-        is_quick: Images in files are listed, but not decoded.
-        looked: What an earlier description of the source has shown: nothing is decoded again.
-    """
-
-    is_quick: bool = False
-    looked: Looked | None = None
-    thumbnails_per_class: int = 0
 
 
 class Thumbnail(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +52,7 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
     thumbnails: list[Thumbnail] = []
 
 
-class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
+class DataDescription(FinalAnswer, frozen=True, kw_only=True, tag="data_description"):
     """What a source holds: `classes` after the edits of the request, `own_classes` before them.
     `shape` is empty where images differ in size; `num_channels` is 1 where all are grayscale.
     `is_test_split_off` where it has no test part: `num_test` of its images are kept apart, by
@@ -95,17 +82,23 @@ class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description")
     looked: Looked | None = None
 
 
-class CountSplit(SplitRequest, frozen=True, kw_only=True, tag="count_split"):
-    """Counts the images of each part as training would divide them. Answer: SplitCounts.
+class DescribeData(SplitRequest, frozen=True, kw_only=True, tag="describe_data"):
+    """Counts per class, unreadable files, thumbnails.
 
     Attributes:
-        bad_files: Files that are known to be unreadable.
+        is_quick: Images in files are listed, but not decoded.
+        looked: What an earlier description of the source has shown: nothing is decoded again.
     """
 
-    bad_files: list[str] = []
+    final_answer = DataDescription
+    handler = "describe"
+
+    is_quick: bool = False
+    looked: Looked | None = None
+    thumbnails_per_class: int = 0
 
 
-class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
+class SplitCounts(FinalAnswer, frozen=True, kw_only=True, tag="split_counts"):
     """Answer to CountSplit.
 
     Attributes:
@@ -115,3 +108,15 @@ class SplitCounts(Answer, frozen=True, kw_only=True, tag="split_counts"):
 
     classes: list[list[int]]
     notes: list[str] = []
+
+
+class CountSplit(SplitRequest, frozen=True, kw_only=True, tag="count_split"):
+    """Counts the images of each part as training would divide them.
+
+    Attributes:
+        bad_files: Files that are known to be unreadable.
+    """
+
+    final_answer = SplitCounts
+
+    bad_files: list[str] = []

@@ -11,7 +11,7 @@ from workbench.protocol.bases import PROTOCOL_VERSION, ErrorParts, Step, Whole
 from workbench.protocol.weights import KeptWeights
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+class RunEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """Something that happened in a run.
 
     Attributes:
@@ -47,7 +47,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     threads: Whole = 0
 
 
-class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
+class RunStarted(RunEvent, frozen=True, kw_only=True, tag="run_started"):
     """What runs where, logged once all of it is settled; again when a run is resumed.
 
     Attributes:
@@ -89,7 +89,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     protocol: Whole = PROTOCOL_VERSION
 
 
-class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
+class PhaseChanged(RunEvent, frozen=True, kw_only=True, tag="phase_changed"):
     """What the trainer is doing now: "importing", "loading", "compiling", "training", ...
 
     Behind the last step, with the weights saved: "calibrating", "comparing", "testing". "unsaved":
@@ -106,7 +106,7 @@ class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
     can_skip: bool = False
 
 
-class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
+class DataReady(RunEvent, frozen=True, kw_only=True, tag="data_ready"):
     """The images are there and split. `bad_files` were left out, with the reason.
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
@@ -128,7 +128,7 @@ class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
     num_shared: Whole = 0
 
 
-class Batch(Event, frozen=True, kw_only=True, tag="batch"):
+class Batch(RunEvent, frozen=True, kw_only=True, tag="batch"):
     """The batches since the last such event (throttled): each batch's own values.
 
     `loss` and `accuracy` are those of the last batch alone; the lists hold all batches
@@ -147,7 +147,7 @@ class Batch(Event, frozen=True, kw_only=True, tag="batch"):
     learning_rate: float | None = None
 
 
-class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
+class EpochFinished(RunEvent, frozen=True, kw_only=True, tag="epoch_finished"):
     """Means over the epoch, and over the validation images (None without validation).
 
     `top_k_accuracy` is of the validation: an image counts when its class is among the
@@ -166,9 +166,8 @@ class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
     learning_rate: float | None = None
 
 
-class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
-    """Seconds of the trainer by what they were spent on, since it was started or resumed, logged
-    now and then.
+class TimeSpent(RunEvent, frozen=True, kw_only=True, tag="time_spent"):
+    """Where the trainer's seconds went since it was started or resumed, logged now and then.
 
     Attributes:
         input_s: Waiting for images.
@@ -221,7 +220,7 @@ class UnitFigures(msgspec.Struct, frozen=True, kw_only=True):
     dead: Whole
 
 
-class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
+class LayersMeasured(RunEvent, frozen=True, kw_only=True, tag="layers_measured"):
     """The layers at the end of an epoch, on a few fixed training images without augmentation and
     dropout; logged now and then, as far as a hundredth of the time allows.
 
@@ -245,7 +244,7 @@ class LayersMeasured(Event, frozen=True, kw_only=True, tag="layers_measured"):
     seconds: float = 0.0
 
 
-class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
+class CheckpointKept(RunEvent, frozen=True, kw_only=True, tag="checkpoint_kept"):
     """From here the run can be resumed; or why it could not be kept, and what goes on."""
 
     step: Step
@@ -253,13 +252,13 @@ class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
     problem: ErrorParts | None = None
 
 
-class Heartbeat(Event, frozen=True, kw_only=True, tag="heartbeat"):
+class Heartbeat(RunEvent, frozen=True, kw_only=True, tag="heartbeat"):
     """Proof that the trainer is running, every 2 s, with the memory it holds."""
 
     memory_bytes: Whole
 
 
-class LogLine(Event, frozen=True, kw_only=True, tag="log_line"):
+class LogLine(RunEvent, frozen=True, kw_only=True, tag="log_line"):
     """A sentence for the log panel. Levels: info, warning, error."""
 
     text: str
@@ -289,7 +288,7 @@ class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
         return cls(epoch=epoch.epoch, val_accuracy=epoch.val_accuracy, val_loss=epoch.val_loss)
 
 
-class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
+class RunFinished(RunEvent, frozen=True, kw_only=True, tag="run_finished"):
     """Last event. Outcomes: completed, stopped, failed.
 
     Attributes:
@@ -321,18 +320,3 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
         say it.
         """
         return self.is_within or (self.kept is not None and self.kept.is_partial)
-
-
-RunEvent = (
-    RunStarted
-    | PhaseChanged
-    | DataReady
-    | Batch
-    | EpochFinished
-    | TimeSpent
-    | LayersMeasured
-    | CheckpointKept
-    | Heartbeat
-    | LogLine
-    | RunFinished
-)

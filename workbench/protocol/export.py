@@ -5,21 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
-
-
-class Export(Request, frozen=True, kw_only=True, tag="export"):
-    """Writes a run in an export format, reads it back and compares. Answers: Exported, and Done
-    with the words to show.
-
-    Attributes:
-        is_ready_folder: `path` is a folder to be made, with the model, its facts, a script that
-            classifies and texts.
-    """
-
-    model: str
-    format: str
-    path: str
-    is_ready_folder: bool = False
+from workbench.protocol.messages import Done
 
 
 class ExportProof(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +52,29 @@ class Exported(Answer, frozen=True, kw_only=True, tag="exported"):
     proof: ExportProof
 
 
+class Export(Request, frozen=True, kw_only=True, tag="export"):
+    """Writes a run in an export format, reads it back and compares. Answers: Exported, and Done
+    with the words to show.
+
+    Attributes:
+        is_ready_folder: `path` is a folder to be made, with the model, its facts, a script that
+            classifies and texts.
+    """
+
+    final_answer = Done
+    partial_answers = (Exported,)
+    handler = "exporting"
+
+    model: str
+    format: str
+    path: str
+    is_ready_folder: bool = False
+
+
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
     """Writes a program that trains a project (file text) elsewhere. Answer: Done with words."""
+
+    final_answer = Done
 
     project: str
     format: str

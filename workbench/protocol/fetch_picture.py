@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.protocol.bases import Request
+from workbench.protocol.messages import Done
 
 
 class FetchPicture(Request, frozen=True, kw_only=True, tag="fetch_picture"):
@@ -14,6 +15,9 @@ class FetchPicture(Request, frozen=True, kw_only=True, tag="fetch_picture"):
         address: Begins with http:// or https://.
         path: The new file to write.
     """
+
+    final_answer = Done
+    is_beside = True
 
     address: str
     path: str

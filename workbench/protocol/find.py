@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from workbench.protocol.bases import Answer, Request
-
-
-class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):
-    """Raises the learning rate step by step until training of a project (file text) diverges,
-    then trains briefly with a few rates, each from the start. Answers: some LearningRateTried,
-    some LearningRateTrial, then LearningRateFound. All rates are values of the recipe's field.
-
-    Attributes:
-        steps: Steps for which the rate rises; None for as many as the batch needs.
-    """
-
-    project: str
-    steps: int | None = None
-    lowest: float = 1e-7
-    highest: float = 10.0
+from workbench.protocol.bases import Answer, FinalAnswer, Request
 
 
 class LearningRateTried(Answer, frozen=True, kw_only=True, tag="learning_rate_tried"):
@@ -40,7 +25,7 @@ class LearningRateTrial(Answer, frozen=True, kw_only=True, tag="learning_rate_tr
     loss: float | None
 
 
-class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_found"):
+class LearningRateFound(FinalAnswer, frozen=True, kw_only=True, tag="learning_rate_found"):
     """Answer to FindLearningRate.
 
     Attributes:
@@ -58,18 +43,22 @@ class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_fo
     good: list[float] = []
 
 
-class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
-    """Trains a project (file text) a moment at each size: BatchSizeTried, then BatchSizeFound."""
+class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):
+    """Raises the learning rate step by step until training of a project (file text) diverges,
+    then trains briefly with a few rates, each from the start. Answers: some LearningRateTried,
+    some LearningRateTrial, then LearningRateFound. All rates are values of the recipe's field.
+
+    Attributes:
+        steps: Of the rising rate; None: as many as the batch needs.
+    """
+
+    final_answer = LearningRateFound
+    partial_answers = (LearningRateTried, LearningRateTrial)
 
     project: str
-    lowest: int = 8
-    highest: int = 4096
-
-    @property
-    def sizes(self) -> list[int]:
-        """The powers of two that are tried while they fit and there are as many images."""
-        powers = (1 << exponent for exponent in range(17))
-        return [size for size in powers if self.lowest <= size <= self.highest]
+    steps: int | None = None
+    lowest: float = 1e-7
+    highest: float = 10.0
 
 
 class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
@@ -90,7 +79,7 @@ class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
     spread: float = 0.0
 
 
-class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
+class BatchSizeFound(FinalAnswer, frozen=True, kw_only=True, tag="batch_size_found"):
     """Answer to FindBatchSize: the fastest size, the largest that fits into memory, and the
     smallest that is nearly as fast: larger batches make fewer steps, and learn less in an epoch.
 
@@ -111,3 +100,20 @@ class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
     images_per_epoch: int | None = None
     learning_rate: float | None = None
     is_uncertain: bool = False
+
+
+class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
+    """Trains a project (file text) a moment at each size: BatchSizeTried, then BatchSizeFound."""
+
+    final_answer = BatchSizeFound
+    partial_answers = (BatchSizeTried,)
+
+    project: str
+    lowest: int = 8
+    highest: int = 4096
+
+    @property
+    def sizes(self) -> list[int]:
+        """The powers of two that are tried while they fit and there are as many images."""
+        powers = (1 << exponent for exponent in range(17))
+        return [size for size in powers if self.lowest <= size <= self.highest]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import Answer, FinalAnswer, Request
 
 Level = Literal["rules", "lowering", "compiler"]
 """How deep the check went: our rules; XLA's lowering here; the TPU's own compiler."""
@@ -131,25 +131,6 @@ class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-class Preflight(Request, frozen=True, kw_only=True, tag="preflight"):
-    """Will a project train on a TPU? None is needed for the answer. Answers: some
-    PreflightStage, with a sweep some PreflightPoint, then PreflightDone.
-
-    Attributes:
-        project: Project-file text.
-        tpu: Name of a TPU, e.g. "v5e-8".
-        batch: Global batch; 0 for the recipe's.
-        level: How deep to look at most.
-        sweep: Try batches from small to large too.
-    """
-
-    project: str
-    tpu: str
-    batch: int = 0
-    level: Level = "compiler"
-    sweep: bool = False
-
-
 class PreflightStage(Answer, frozen=True, kw_only=True, tag="preflight_stage"):
     """A level of a preflight has begun, or has ended; with all that is known by then."""
 
@@ -168,7 +149,29 @@ class PreflightPoint(Answer, frozen=True, kw_only=True, tag="preflight_point"):
     point: SweepPoint
 
 
-class PreflightDone(Answer, frozen=True, kw_only=True, tag="preflight_done"):
+class PreflightDone(FinalAnswer, frozen=True, kw_only=True, tag="preflight_done"):
     """Answer to Preflight."""
 
     report: PreflightReport
+
+
+class Preflight(Request, frozen=True, kw_only=True, tag="preflight"):
+    """Will a project train on a TPU? None is needed for the answer. Answers: some
+    PreflightStage, with a sweep some PreflightPoint, then PreflightDone.
+
+    Attributes:
+        project: Project-file text.
+        tpu: Name of a TPU, e.g. "v5e-8".
+        batch: Global batch; 0 for the recipe's.
+        level: How deep to look at most.
+        sweep: Try batches from small to large too.
+    """
+
+    final_answer = PreflightDone
+    partial_answers = (PreflightStage, PreflightPoint)
+
+    project: str
+    tpu: str
+    batch: int = 0
+    level: Level = "compiler"
+    sweep: bool = False

@@ -12,46 +12,10 @@ from typing import Self
 
 from workbench.errors import RunError, WireError
 from workbench.processes.child import Child, end_words
-from workbench.protocol.augmentation import AugmentationPreview
-from workbench.protocol.bases import PROTOCOL_VERSION
-from workbench.protocol.browsing import ImageContents
-from workbench.protocol.classify import AlteredScores
-from workbench.protocol.classify_many import ManyClassified
-from workbench.protocol.data_check import DataCheckReport, FoundThumbnails
-from workbench.protocol.describe_data import DataDescription, SplitCounts
-from workbench.protocol.find import BatchSizeFound, LearningRateFound
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Done, Failed, Hello
-from workbench.protocol.preflight import PreflightDone
-from workbench.protocol.trained.evaluate import Evaluation, TestPictures
-from workbench.protocol.trained.explain import Explained
-from workbench.protocol.trained.feature_maps import LayerShown
-from workbench.protocol.trained.image_map import NearestImages
-from workbench.protocol.trained.robustness import Robustness
+from workbench.protocol.bases import PROTOCOL_VERSION, Answer, FinalAnswer, Request
+from workbench.protocol.messages import Failed, Hello
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
-
-FINAL_ANSWERS = (
-    AlteredScores,
-    ManyClassified,
-    DataDescription,
-    SplitCounts,
-    ImageContents,
-    DataCheckReport,
-    FoundThumbnails,
-    TestPictures,
-    AugmentationPreview,
-    Evaluation,
-    Robustness,
-    Explained,
-    NearestImages,
-    LayerShown,
-    LearningRateFound,
-    BatchSizeFound,
-    PreflightDone,
-    Done,
-    Failed,
-)
-"""Kinds of answer after which nothing more comes for a request."""
 
 STOP_SECONDS = 3.0
 """How long a worker may take at each rung of the stop ladder."""
@@ -98,7 +62,7 @@ class ServiceCall:
         with self._child:
             self._child.finish(step_s=STOP_SECONDS)
 
-    def answers(self, request: AnyRequest) -> Iterator[AnyAnswer]:
+    def answers(self, request: Request) -> Iterator[Answer]:
         """Yields the answers to one request; the last is a final one, Failed with the worker's last
         log lines where that crashes on the way. Raises WireError where one cannot be sent or read.
         """
@@ -109,11 +73,11 @@ class ServiceCall:
                 self.hello = answer
             elif answer.id == request.id or (answer.id == 0 and isinstance(answer, Failed)):
                 yield answer
-                if isinstance(answer, FINAL_ANSWERS):
+                if isinstance(answer, FinalAnswer):
                     return
         death = death_error(self._child.exit_code(), self._child.last_words())
         yield Failed(id=request.id, error=error_parts(death))
 
-    def send(self, request: AnyRequest) -> None:
+    def send(self, request: Request) -> None:
         """Sends a request without waiting for answers, such as a Cancel; see `answers`."""
         self._child.send(encode_request(request))

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
+from workbench.protocol.messages import Done
 
 
 class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,28 +44,6 @@ LayerOrder = Literal["", "file"]
 MatchedBy = Literal["", "names", "structure", "order"]
 """What says which layer of a file is which of the network: their names, the network that the file
 describes, or the order of the layers."""
-
-
-class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
-    """Makes a run of a project (file text) and a `.weights.h5` or `.keras` file, or the `.zip` of
-    an exported notebook. Answer: LoadFindings; then Done with the `path` of the run folder: `run`,
-    or a new one if empty.
-
-    Attributes:
-        project: Text of the project file.
-        weights: Path of the weights.
-        run: Folder of the new run.
-        layer_order: "file" takes layers that could be exchanged in the order of the file.
-        class_order: Key of the order that the classes of the file have; "" to find it out.
-        class_names: Names of the outputs, in their order; empty to find them out.
-    """
-
-    project: str
-    weights: str
-    run: str = ""
-    layer_order: LayerOrder = ""
-    class_order: str = ""
-    class_names: list[str] = []
 
 
 class ClassOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,3 +83,28 @@ class LoadFindings(Answer, frozen=True, kw_only=True, tag="load_findings"):
     chosen: str = ""
     num_images: int = 0
     part: str = ""
+
+
+class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
+    """Makes a run of a project (file text) and a `.weights.h5` or `.keras` file, or the `.zip` of
+    an exported notebook. Answer: LoadFindings; then Done with the `path` of the run folder: `run`,
+    or a new one if empty.
+
+    Attributes:
+        project: Text of the project file.
+        weights: Path of the weights.
+        run: Folder of the new run.
+        layer_order: "file" takes layers that could be exchanged in the order of the file.
+        class_order: Key of the order that the classes of the file have; "" to find it out.
+        class_names: Names of the outputs, in their order; empty to find them out.
+    """
+
+    final_answer = Done
+    partial_answers = (LoadFindings,)
+
+    project: str
+    weights: str
+    run: str = ""
+    layer_order: LayerOrder = ""
+    class_order: str = ""
+    class_names: list[str] = []

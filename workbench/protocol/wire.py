@@ -3,19 +3,21 @@
 What is sent is read once more by its sender, so a message that the other side would refuse
 never leaves this one: a number that is not finite is null in JSON, which no float may be. That
 costs half a microsecond, and 2 ms for a request of 20,000 images. Lines have a size limit.
+Requests and answers are found by walking the folder: a module in it declares them.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TypeVar
 
 import msgspec
 
 from workbench.core.format import path_text
 from workbench.errors import WireError, WorkbenchError
-from workbench.protocol.bases import ErrorParts
-from workbench.protocol.messages import AnyAnswer, AnyRequest
+from workbench.protocol.bases import Answer, ErrorParts, Request, decoder_of
 
 MAX_ANSWER_BYTES = 64 << 20
 """Longest line of a service worker, its newline included: an evaluation of 10,000 classes with long
@@ -26,33 +28,48 @@ MAX_REQUEST_BYTES = 8 << 20
 
 Message = TypeVar("Message")
 
+_NO_MESSAGES = ("events", "service_call")
+"""Modules of the folder that are left out: log files have their own kinds, and ServiceCall needs
+this module, and what starts processes, which no worker needs.
+"""
+
+
+def _import_kinds() -> None:
+    """Imports each module of the folder, as a kind of message is known from then on."""
+    folder = __name__.rpartition(".")[0]
+    for info in pkgutil.walk_packages(import_module(folder).__path__, f"{folder}."):
+        if info.name.removeprefix(f"{folder}.") not in _NO_MESSAGES:
+            import_module(info.name)
+
+
+_import_kinds()
 _encoder = msgspec.json.Encoder()
-_requests: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
-_answers: msgspec.json.Decoder[AnyAnswer] = msgspec.json.Decoder(AnyAnswer)
+_requests = decoder_of(Request)
+_answers = decoder_of(Answer)
 
 
-def encode_request(request: AnyRequest) -> bytes:
+def encode_request(request: Request) -> bytes:
     """A request as one line with its newline; raises WireError: no form for it, or too long."""
     line = _encode(request, MAX_REQUEST_BYTES)
     decode_request(line)
     return line
 
 
-def encode_answer(answer: AnyAnswer) -> bytes:
+def encode_answer(answer: Answer) -> bytes:
     """An answer as one line with its newline; see `encode_request`."""
     line = _encode(answer, MAX_ANSWER_BYTES)
     decode_answer(line)
     return line
 
 
-def decode_request(line: bytes) -> AnyRequest:
+def decode_request(line: bytes) -> Request:
     """The request in a line, with or without its newline; raises WireError where it is too long, no
     JSON, of an unknown kind, or lacks a field or has one of the wrong type (the message names it).
     """
     return _decode(_requests, line, MAX_REQUEST_BYTES)
 
 
-def decode_answer(line: bytes) -> AnyAnswer:
+def decode_answer(line: bytes) -> Answer:
     """The answer in a line, with or without its newline; see `decode_request`."""
     return _decode(_answers, line, MAX_ANSWER_BYTES)
 

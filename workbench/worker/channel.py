@@ -12,7 +12,8 @@ import sys
 import threading
 
 from workbench.errors import WireError
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.messages import Failed
 from workbench.protocol.wire import (
     MAX_REQUEST_BYTES,
     decode_request,
@@ -47,7 +48,7 @@ class Channel:
         self._lock = threading.Lock()
         self.is_open = True
 
-    def send(self, answer: AnyAnswer) -> None:
+    def send(self, answer: Answer) -> None:
         """Writes one answer.
 
         Raises:
@@ -63,7 +64,7 @@ class Channel:
             except OSError:  # a broken pipe: the client has gone
                 self.is_open = False
 
-    def receive(self) -> AnyRequest | None:
+    def receive(self) -> Request | None:
         """Waits for the next request; None when the other side has closed its end.
 
         A line that is no request is answered with Failed (id 0) and skipped.

@@ -13,13 +13,13 @@ import signal
 import threading
 import traceback
 from collections import OrderedDict
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from workbench.errors import RunError, WireError, WorkbenchError
-from workbench.protocol.bases import PROTOCOL_VERSION
-from workbench.protocol.fetch_picture import FetchPicture
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Done, Failed, Hello
+from workbench.protocol.bases import PROTOCOL_VERSION, Answer, FinalAnswer, Request
+from workbench.protocol.messages import Cancel, Done, Failed, Hello, Progress
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras
@@ -27,9 +27,6 @@ from workbench.worker.process.session_folder import SessionFolder
 from workbench.worker.process.setup import raise_oom_score
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session
-
-_BESIDE = (FetchPicture,)
-"""Requests that wait for a network, not for the processor: others are done meanwhile."""
 
 
 def serve(write_fd: int) -> int:
@@ -58,7 +55,7 @@ class Service:
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
         self._channel = channel
         self._session = Session(folder.path, LazyKeras())
-        self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Job, Request] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
 
@@ -68,7 +65,7 @@ class Service:
         while (item := self._queue.get()) is not None:
             self._finish(*item)
 
-    def _finish(self, job: Job, request: AnyRequest) -> None:
+    def _finish(self, job: Job, request: Request) -> None:
         """Does a request and sends its final answer."""
         answer = self._do(job, request)
         with self._jobs_lock:
@@ -89,11 +86,11 @@ class Service:
                 job.cancel()
         self._queue.put(None)
 
-    def _accept(self, request: AnyRequest) -> None:
-        job = Job(request.id, send=self._channel.send, session=self._session)
+    def _accept(self, request: Request) -> None:
+        job = Job(request.id, send=self._sender(request), session=self._session)
         with self._jobs_lock:
             is_new = self._jobs.setdefault(request.id, job) is job
-        if is_new and isinstance(request, _BESIDE):
+        if is_new and request.is_beside:
             beside = threading.Thread(
                 target=self._finish, args=(job, request), name="beside", daemon=True
             )
@@ -104,6 +101,16 @@ class Service:
             error = RunError("A request with this number is still running.", where="id")
             self._channel.send(Failed(id=request.id, error=error_parts(error)))
 
+    def _sender(self, request: Request) -> Callable[[Answer], None]:
+        """What its handler sends answers with before the final one."""
+
+        def send(answer: Answer) -> None:
+            if not isinstance(answer, (Progress, *request.partial_answers)):
+                raise TypeError(f"no partial answer: {type(answer).__name__}")
+            self._channel.send(answer)
+
+        return send
+
     def _cancel(self, request: Cancel) -> None:
         with self._jobs_lock:
             job = self._jobs.get(request.target)
@@ -111,7 +118,7 @@ class Service:
                 job.cancel()
         self._channel.send(Done(id=request.id, text="" if job else "It has already finished."))
 
-    def _do(self, job: Job, request: AnyRequest) -> AnyAnswer:
+    def _do(self, job: Job, request: Request) -> FinalAnswer:
         try:
             job.check_cancelled()
             return _answer(job, request)
@@ -124,41 +131,29 @@ class Service:
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
 
 
-def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
-    """Handles a request: the handler has the name of the request.
-
-    Each handler is imported with its first request: Hello, and the description of data,
-    come before the layers and TensorFlow.
+def _answer(job: Job, request: Request) -> FinalAnswer:
+    """Handles a request. Another answer than the one it declares is an internal error: with one
+    that is not final, the other side would wait for ever.
     """
-    name = str(request.__struct_config__.tag)
-    handlers = import_module(f"workbench.worker.requests.{_MODULES.get(name, name)}")
-    answer: AnyAnswer = getattr(handlers, name)(job, request)
+    answer = handler_of(type(request))(job, request)
+    if not isinstance(answer, request.final_answer):
+        raise TypeError(f"no {request.final_answer.__name__}: {type(answer).__name__}")
     return answer
 
 
-_MODULES = {
-    "export": "exporting",
-    "evaluate": "trained.evaluate",
-    "calibrate": "trained.calibrate",
-    "explain": "trained.explain",
-    "show_layer": "trained.feature_maps",
-    "warm_up": "classify",
-    "classify_many": "classify",
-    "measure_robustness": "trained.robustness",
-    "map_images": "trained.image_map",
-    "find_nearest": "trained.image_map",
-    "describe_data": "describe",
-    "pick_test_pictures": "describe",
-    "show_found": "check_data",
-    "list_images": "browse",
-    "make_thumbnails": "browse",
-    "identify_images": "browse",
-    "show_picture": "browse",
-}
-"""Request -> module of its handler, where that has another name."""
+def handler_of(kind: type[Request]) -> Callable[[Job, Any], FinalAnswer]:
+    """The handler of a kind of request: it has the name of the kind's tag.
+
+    Each is imported with its first request: Hello, and the description of data, come before the
+    layers and TensorFlow.
+    """
+    name = str(kind.__struct_config__.tag)
+    handlers = import_module(f"workbench.worker.requests.{kind.handler or name}")
+    handler: Callable[[Job, Any], FinalAnswer] = getattr(handlers, name)
+    return handler
 
 
-def _fault(error: Exception, request: AnyRequest) -> RunError:
+def _fault(error: Exception, request: Request) -> RunError:
     return RunError(
         "Internal error in the service worker.",
         where=_name(request),
@@ -167,7 +162,7 @@ def _fault(error: Exception, request: AnyRequest) -> RunError:
     )
 
 
-def _too_little_memory(request: AnyRequest) -> RunError:
+def _too_little_memory(request: Request) -> RunError:
     return RunError(
         "Not enough memory for this.",
         where=_name(request),
@@ -175,7 +170,7 @@ def _too_little_memory(request: AnyRequest) -> RunError:
     )
 
 
-def _name(request: AnyRequest) -> str:
+def _name(request: Request) -> str:
     return type(request).__name__
 
 

@@ -15,7 +15,8 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.bases import Answer
+from workbench.protocol.messages import Done
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.weights import LoadWeights
 
@@ -74,13 +75,13 @@ class Brightness:
         assert isinstance(answer, Done), answer
         return answer.path
 
-    def answers(self, kind, **fields) -> list[AnyAnswer]:
+    def answers(self, kind, **fields) -> list[Answer]:
         self._id += 1
         answers = list(self.call.answers(kind(id=self._id, **fields)))
         assert {answer.id for answer in answers} == {self._id}
         return answers
 
-    def last(self, kind, **fields) -> AnyAnswer:
+    def last(self, kind, **fields) -> Answer:
         return self.answers(kind, **fields)[-1]
 
 

@@ -26,11 +26,11 @@ from tests.worker.requests.brightness import (
     write_weights,
 )
 from workbench.parts import HEIC
-from workbench.protocol.bases import PROTOCOL_VERSION
+from workbench.protocol.bases import PROTOCOL_VERSION, Answer
 from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.describe_data import DataDescription, DescribeData
-from workbench.protocol.messages import AnyAnswer, Cancel, Done, Failed, Hello, Progress
+from workbench.protocol.messages import Cancel, Done, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
@@ -53,7 +53,7 @@ def brightness(tmp_path_factory):
         yield brightness
 
 
-def classified(answers: list[AnyAnswer]) -> list[Classified]:
+def classified(answers: list[Answer]) -> list[Classified]:
     assert isinstance(answers[-1], Done), answers[-1]
     return [answer for answer in answers if isinstance(answer, Classified)]
 
@@ -426,10 +426,10 @@ class RawWorker:
         self.process.stdin.write(b"".join(lines))
         self.process.stdin.flush()
 
-    def read(self) -> AnyAnswer:
+    def read(self) -> Answer:
         return decode_answer(self.process.stdout.readline())
 
-    def read_until(self, request_id: int) -> AnyAnswer:
+    def read_until(self, request_id: int) -> Answer:
         while True:
             answer = self.read()
             if answer.id == request_id and not isinstance(answer, Progress):

@@ -20,9 +20,9 @@ from workbench.gui.classify.folder.watch import WatchJob
 from workbench.gui.classify.queue import ClassifyQueue
 from workbench.gui.classify.recent import RecentPictures
 from workbench.gui.common.context import WindowContext
+from workbench.protocol.bases import Answer
 from workbench.protocol.classify import WarmUp
 from workbench.protocol.classify_many import ManyClassified
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import TestPicture
 
 _LISTING = "listing"
@@ -221,7 +221,7 @@ class ClassifyState(QObject):
             WarmUp(id=0, model=str(run)), lambda answer: self._on_warm(run, handlers, answer)
         )
 
-    def _on_warm(self, run: Path, handlers: Handlers, answer: AnyAnswer) -> None:
+    def _on_warm(self, run: Path, handlers: Handlers, answer: Answer) -> None:
         if not self._queue.is_asking and run == self.run:
             handlers(answer)
 

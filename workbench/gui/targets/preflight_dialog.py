@@ -20,7 +20,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight.compiler_environment import CompilerEnvironment
-from workbench.protocol.messages import AnyAnswer
+from workbench.protocol.bases import Answer
 from workbench.protocol.preflight import Preflight, PreflightPoint, PreflightReport, PreflightStage
 from workbench.targets import tpu_choices
 
@@ -142,7 +142,7 @@ class PreflightDialog(QDialog):
         self.status.wait_for("Starting")
         self._show_buttons()
 
-    def _on_part(self, answer: AnyAnswer) -> None:
+    def _on_part(self, answer: Answer) -> None:
         if isinstance(answer, PreflightStage):
             self.report.set_stage(answer)
         elif isinstance(answer, PreflightPoint):

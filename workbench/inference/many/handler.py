@@ -20,7 +20,6 @@ from workbench.inference.runner import Runner
 from workbench.inference.task import Task
 from workbench.protocol.classify import Classified
 from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.wire import error_parts
 from workbench.runs.export.classified_table import ClassifiedTable, TableOf
 from workbench.runs.export.image_tables import ClassifiedColumns
@@ -30,7 +29,7 @@ _SCORES_PER_MESSAGE = 2_000
 """A message has a largest length: rows with the scores of many classes are sent in several."""
 
 
-def classify_many(task: Task, request: ClassifyMany) -> AnyAnswer:
+def classify_many(task: Task, request: ClassifyMany) -> ManyClassified:
     """Classifies all images of a request; a bad one never stops the others.
 
     Raises:

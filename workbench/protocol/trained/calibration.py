@@ -12,6 +12,7 @@ from workbench.core.calibration.temperature import LIMITS
 from workbench.core.evaluation.intervals import wilson_interval
 from workbench.core.format import count, share
 from workbench.protocol.bases import Request
+from workbench.protocol.messages import Done
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
 _Finite = Annotated[float, Meta(ge=0, le=1e6)]
@@ -201,6 +202,9 @@ class Calibrate(Request, frozen=True, kw_only=True, tag="calibrate"):
     """Fits temperature and distance of a run's model on its validation images, and keeps them with
     the run. Answer: Done with what was found in words.
     """
+
+    final_answer = Done
+    handler = "trained.calibrate"
 
     model: str
 

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.core.confusion import Confusion
 from workbench.core.evaluation.thresholds import Wish
 from workbench.core.projects.data_edits import PartName
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import FinalAnswer, Request
 from workbench.protocol.trained.calibration import CalibrationScores
 from workbench.protocol.weights import KeptWeights
 
@@ -27,15 +27,6 @@ input, folder of the file, tag, actual class, predicted class.
 """
 
 
-class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
-    """Writes some test images of a run's data set as PNG files. Answer: TestPictures."""
-
-    model: str
-    count: int = 24
-    indices: list[int] = []
-    seed: int = 0
-
-
 class TestPicture(msgspec.Struct, frozen=True, kw_only=True):
     """A test image as a PNG file, with its true class."""
 
@@ -46,7 +37,7 @@ class TestPicture(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
+class TestPictures(FinalAnswer, frozen=True, kw_only=True, tag="test_pictures"):
     """Answer to PickTestPictures.
 
     Attributes:
@@ -60,25 +51,16 @@ class TestPictures(Answer, frozen=True, kw_only=True, tag="test_pictures"):
     total: int
 
 
-class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
-    """Scores on a part of the run's own split, or on another source. Answer: Evaluation.
+class PickTestPictures(Request, frozen=True, kw_only=True, tag="pick_test_pictures"):
+    """Writes some test images of a run's data set as PNG files."""
 
-    Attributes:
-        table: A CSV file to write with the scores of each image; "" for none.
-        by: With the scores of slices by something.
-        top: Further values of k for the top-k accuracy.
-        wish: With a threshold for each class that is chosen on the run's validation images, and
-            what it gives on these.
-    """
+    final_answer = TestPictures
+    handler = "describe"
 
     model: str
-    part: PartName = "test"
-    source: str = ""
-    params: dict[str, object] = {}
-    table: str = ""
-    by: SliceBy | None = None
-    top: list[int] = []
-    wish: Wish | None = None
+    count: int = 24
+    indices: list[int] = []
+    seed: int = 0
 
 
 class ThresholdPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +168,7 @@ class SliceScore(msgspec.Struct, frozen=True, kw_only=True):
     has_few: bool = msgspec.field(name="few")
 
 
-class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True):
+class Evaluation(FinalAnswer, frozen=True, kw_only=True, tag="evaluation", dict=True):
     """Scores on a set of images.
 
     Attributes:
@@ -250,6 +232,30 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation", dict=True)
     def count(self) -> int:
         """The images that were evaluated."""
         return self.matrix.total
+
+
+class Evaluate(Request, frozen=True, kw_only=True, tag="evaluate"):
+    """Scores on a part of the run's own split, or on another source.
+
+    Attributes:
+        table: A CSV file to write with the scores of each image; "" for none.
+        by: With the scores of slices by something.
+        top: Further values of k for the top-k accuracy.
+        wish: With a threshold for each class that is chosen on the run's validation images, and
+            what it gives on these.
+    """
+
+    final_answer = Evaluation
+    handler = "trained.evaluate"
+
+    model: str
+    part: PartName = "test"
+    source: str = ""
+    params: dict[str, object] = {}
+    table: str = ""
+    by: SliceBy | None = None
+    top: list[int] = []
+    wish: Wish | None = None
 
 
 def cells_of(found: Confusion) -> Cells:

@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import FinalAnswer, Request
 
 Method = Literal["gradcam", "occlusion", "gradients"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
 
 
-class Explain(Request, frozen=True, kw_only=True, tag="explain"):
-    """Makes a heat map of an image. Answer: Explained.
-
-    Attributes:
-        model: Path of a run folder or of a `.keras` file exported by the application.
-        picture: Path of an image file.
-        class_name: The class in question; "" for the most probable one.
-        method: "gradcam" shows gradients where the network has no convolution.
-        layer: Name of the layer that Grad-CAM looks at; "" to choose it.
-        at_last: Grad-CAM looks at what the last convolution gives, the same for each image.
-        with_overlay: Also write the image with the map over it.
-        with_check: Also make the map that the method gives with random weights.
-    """
-
-    model: str
-    picture: str
-    class_name: str = ""
-    method: Method = "gradcam"
-    layer: str = ""
-    at_last: bool = False
-    with_overlay: bool = False
-    with_check: bool = False
-
-
-class Explained(Answer, frozen=True, kw_only=True, tag="explained"):
+class Explained(FinalAnswer, frozen=True, kw_only=True, tag="explained"):
     """Answer to Explain. PNG files are in the worker's session folder.
 
     Attributes:
@@ -65,3 +41,30 @@ class Explained(Answer, frozen=True, kw_only=True, tag="explained"):
     overlay_png: str = ""
     check_png: str = ""
     correlation: float | None = None
+
+
+class Explain(Request, frozen=True, kw_only=True, tag="explain"):
+    """Makes a heat map of an image.
+
+    Attributes:
+        model: Path of a run folder or of a `.keras` file exported by the application.
+        picture: Path of an image file.
+        class_name: The class in question; "" for the most probable one.
+        method: "gradcam" shows gradients where the network has no convolution.
+        layer: Name of the layer that Grad-CAM looks at; "" to choose it.
+        at_last: Grad-CAM looks at what the last convolution gives, the same for each image.
+        with_overlay: Also write the image with the map over it.
+        with_check: Also make the map that the method gives with random weights.
+    """
+
+    final_answer = Explained
+    handler = "trained.explain"
+
+    model: str
+    picture: str
+    class_name: str = ""
+    method: Method = "gradcam"
+    layer: str = ""
+    at_last: bool = False
+    with_overlay: bool = False
+    with_check: bool = False

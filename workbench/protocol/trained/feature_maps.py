@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import msgspec
 
 from workbench.core.outside_text import csv_cells
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import FinalAnswer, Request
 from workbench.protocol.weights import KeptWeights
 
 What = Literal["maps", "filters"]
@@ -21,34 +21,6 @@ MOST_CHANNELS = 1536
 
 BINS = 16
 """Bins of the histogram of a channel."""
-
-
-class ShowLayer(Request, frozen=True, kw_only=True, tag="show_layer"):
-    """Computes the feature maps or reads the filters of a layer. Answer: LayerShown.
-
-    Attributes:
-        model: Path of a run folder or of a `.keras` file exported by the application.
-        picture: Path of an image file; "" where only filters are wanted.
-        layer: Name of the layer; "" for the first one that has weights.
-        is_preferred: Another layer is chosen where there is none of that name; without a picture
-            a layer without filters is answered without tiles.
-        what: The outputs of the layer, or its kernel. A layer without filters has its maps shown
-            where `is_preferred`.
-        input_channel: Which slice of the kernel; the nearest there is.
-        order: Strongest channel first, or by index.
-        most: So many channels, 1..MOST_CHANNELS.
-        with_figure: Also write the grid of tiles in colors, for people to keep.
-    """
-
-    model: str
-    picture: str = ""
-    layer: str = ""
-    is_preferred: bool = False
-    what: What = "maps"
-    input_channel: int = 0
-    order: Order = "strength"
-    most: int = MOST_CHANNELS
-    with_figure: bool = False
 
 
 class LayerPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +64,7 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     histogram: list[int]
 
 
-class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
+class LayerShown(FinalAnswer, frozen=True, kw_only=True, tag="layer_shown"):
     """Answer to ShowLayer. PNG files are in the worker's session folder.
 
     Attributes:
@@ -133,6 +105,37 @@ class LayerShown(Answer, frozen=True, kw_only=True, tag="layer_shown"):
     epochs_done: int = 0
     milliseconds: float = 0.0
     figure_png: str = ""
+
+
+class ShowLayer(Request, frozen=True, kw_only=True, tag="show_layer"):
+    """Computes the feature maps or reads the filters of a layer.
+
+    Attributes:
+        model: Path of a run folder or of a `.keras` file exported by the application.
+        picture: Path of an image file; "" where only filters are wanted.
+        layer: Name of the layer; "" for the first one that has weights.
+        is_preferred: Another layer is chosen where there is none of that name; without a picture
+            a layer without filters is answered without tiles.
+        what: The outputs of the layer, or its kernel. A layer without filters has its maps shown
+            where `is_preferred`.
+        input_channel: Which slice of the kernel; the nearest there is.
+        order: Strongest channel first, or by index.
+        most: So many channels, 1..MOST_CHANNELS.
+        with_figure: Also write the grid of tiles in colors, for people to keep.
+    """
+
+    final_answer = LayerShown
+    handler = "trained.feature_maps"
+
+    model: str
+    picture: str = ""
+    layer: str = ""
+    is_preferred: bool = False
+    what: What = "maps"
+    input_channel: int = 0
+    order: Order = "strength"
+    most: int = MOST_CHANNELS
+    with_figure: bool = False
 
 
 COLUMNS = ("channel", "min", "max", "mean", "strength", "zeros")

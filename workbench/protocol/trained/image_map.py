@@ -6,7 +6,8 @@ from typing import Literal, get_args
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import FinalAnswer, Request
+from workbench.protocol.messages import Done
 
 MapMethod = Literal["pca", "umap"]
 
@@ -19,32 +20,18 @@ content."""
 
 class MapImages(Request, frozen=True, kw_only=True, tag="map_images"):
     """Computes the map of a run's images, and keeps it with the run; nothing where it is kept
-    already. Answer: Done.
+    already.
 
     Attributes:
         model: Path of a run folder.
         method: How the features become places in a plane.
     """
 
+    final_answer = Done
+    handler = "trained.image_map"
+
     model: str
     method: MapMethod = "pca"
-
-
-class FindNearest(Request, frozen=True, kw_only=True, tag="find_nearest"):
-    """Finds the training images nearest to an image, by the kept features of the run's present
-    weights. Answer: NearestImages.
-
-    Attributes:
-        model: Path of a run folder.
-        picture: Path of an image file.
-        count: At most so many images.
-        may_compute: Whether features that are not kept yet are computed.
-    """
-
-    model: str
-    picture: str
-    count: int = 8
-    may_compute: bool = False
 
 
 class NearImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +55,7 @@ class NearImage(msgspec.Struct, frozen=True, kw_only=True):
     state: ImageState = ""
 
 
-class NearestImages(Answer, frozen=True, kw_only=True, tag="nearest_images"):
+class NearestImages(FinalAnswer, frozen=True, kw_only=True, tag="nearest_images"):
     """Answer to FindNearest.
 
     Attributes:
@@ -86,3 +73,23 @@ class NearestImages(Answer, frozen=True, kw_only=True, tag="nearest_images"):
     source: str = ""
     params: dict[str, object] = {}
     edits: dict[str, object] = {}
+
+
+class FindNearest(Request, frozen=True, kw_only=True, tag="find_nearest"):
+    """Finds the training images nearest to an image, by the kept features of the run's present
+    weights.
+
+    Attributes:
+        model: Path of a run folder.
+        picture: Path of an image file.
+        count: At most so many images.
+        may_compute: Whether features that are not kept yet are computed.
+    """
+
+    final_answer = NearestImages
+    handler = "trained.image_map"
+
+    model: str
+    picture: str
+    count: int = 8
+    may_compute: bool = False

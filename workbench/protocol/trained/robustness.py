@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.protocol.bases import Answer, Request
+from workbench.protocol.bases import FinalAnswer, Request
 from workbench.protocol.weights import KeptWeights
 
 
@@ -13,23 +13,6 @@ class NamedStrengths(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     strengths: dict[str, float]
-
-
-class MeasureRobustness(Request, frozen=True, kw_only=True, tag="measure_robustness"):
-    """Scores a run's test images with alterations, and keeps the scores with the run. Answer:
-    Robustness.
-
-    Attributes:
-        model: As in Evaluate.
-        tests: What to measure; none for those of the run's project as it was trained.
-        images: At most so many test images are used, evenly spread; 0 for all.
-        is_suite: The ready suite is measured, at its five strengths, in place of tests.
-    """
-
-    model: str
-    tests: list[NamedStrengths] = []
-    images: int = 1_000
-    is_suite: bool = False
 
 
 class AlteredAccuracy(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +31,7 @@ class AlteredAccuracy(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float
 
 
-class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
+class Robustness(FinalAnswer, frozen=True, kw_only=True, tag="robustness"):
     """Accuracy on test images, unaltered and altered.
 
     Attributes:
@@ -67,3 +50,22 @@ class Robustness(Answer, frozen=True, kw_only=True, tag="robustness"):
     measured: list[AlteredAccuracy]
     weights: KeptWeights | None = None
     mean_accuracy: float | None = None
+
+
+class MeasureRobustness(Request, frozen=True, kw_only=True, tag="measure_robustness"):
+    """Scores a run's test images with alterations, and keeps the scores with the run.
+
+    Attributes:
+        model: As in Evaluate.
+        tests: What to measure; none for those of the run's project as it was trained.
+        images: At most so many test images are used, evenly spread; 0 for all.
+        is_suite: The ready suite is measured, at its five strengths, in place of tests.
+    """
+
+    final_answer = Robustness
+    handler = "trained.robustness"
+
+    model: str
+    tests: list[NamedStrengths] = []
+    images: int = 1_000
+    is_suite: bool = False

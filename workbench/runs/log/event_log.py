@@ -27,6 +27,7 @@ from workbench.core.storage.file_tail import tail_bytes
 from workbench.core.storage.foreign_file import open_foreign, size_of
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import WireError
+from workbench.protocol.bases import decoder_of
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -62,7 +63,7 @@ _PASSING = (Heartbeat, PhaseChanged, TimeSpent, LogLine)
 E = TypeVar("E", bound=RunEvent)
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
+_decoder = decoder_of(RunEvent)
 
 
 class EventWriter:

@@ -32,7 +32,6 @@ from workbench.protocol.data_check import (
     RuleCount,
     ShowFound,
 )
-from workbench.protocol.messages import AnyAnswer
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import load_data, load_source
 from workbench.worker.requests.session import Job
@@ -52,7 +51,7 @@ _SHARPNESS = 3
 """A thumbnail is made from an image at least this many times as large."""
 
 
-def check_data(job: Job, request: CheckData) -> AnyAnswer:
+def check_data(job: Job, request: CheckData) -> DataCheckReport:
     """Looks at every image once, then asks each rule.
 
     Raises:
@@ -127,7 +126,7 @@ def _fitting(finding: Finding) -> Finding:
     return finding
 
 
-def show_found(job: Job, request: ShowFound) -> AnyAnswer:
+def show_found(job: Job, request: ShowFound) -> FoundThumbnails:
     """Writes the images that can be read.
 
     Raises:

@@ -16,7 +16,7 @@ from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.png import write_bitmap
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.classify import Classified, Classify, WarmUp
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.protocol.wire import error_parts
 from workbench.runs.model_card import weights_of
 from workbench.worker.requests.session import Job
@@ -30,14 +30,14 @@ __all__ = ["classify", "classify_many", "warm_up"]
 """`classify_many` is what the command line does in its own process."""
 
 
-def warm_up(job: Job, request: WarmUp) -> AnyAnswer:
+def warm_up(job: Job, request: WarmUp) -> Done:
     """Loads a model and runs it once, so that the first dropped image does not wait."""
     runner = job.runner(request.model)
     runner.predict(np.zeros((1, *runner.card.input_shape), np.uint8))
     return Done(id=job.id, text="Ready to classify")
 
 
-def classify(job: Job, request: Classify) -> AnyAnswer:
+def classify(job: Job, request: Classify) -> Done:
     """Answers with one Classified per image, in order; a bad one never stops the others."""
     runner = job.runner(request.model)
     for number, file in enumerate(request.pictures):

@@ -9,11 +9,10 @@ from workbench.alterations import altered
 from workbench.inference.answers import ranked
 from workbench.inference.runner import Pixels, Runner
 from workbench.protocol.classify import AlteredScores, ClassifyAltered
-from workbench.protocol.messages import AnyAnswer
 from workbench.worker.requests.session import Job
 
 
-def classify_altered(job: Job, request: ClassifyAltered) -> AnyAnswer:
+def classify_altered(job: Job, request: ClassifyAltered) -> AlteredScores:
     """Alters the image as the model gets it, and classifies it.
 
     Raises:

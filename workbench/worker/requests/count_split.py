@@ -14,7 +14,6 @@ from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
 from workbench.protocol.bases import SplitRequest
 from workbench.protocol.describe_data import CountSplit, SplitCounts
-from workbench.protocol.messages import AnyAnswer
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.sources import edits_of, load_data
 from workbench.worker.requests.session import Job
@@ -22,7 +21,7 @@ from workbench.worker.requests.session import Job
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def count_split(job: Job, request: CountSplit) -> AnyAnswer:
+def count_split(job: Job, request: CountSplit) -> SplitCounts:
     """Lists the images and divides them; none is decoded.
 
     Raises:

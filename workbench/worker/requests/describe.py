@@ -32,7 +32,6 @@ from workbench.protocol.describe_data import (
     Looked,
     Thumbnail,
 )
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures
 from workbench.worker.foreign.foreign_weights import read_any_card
 from workbench.worker.input.sources import (
@@ -57,8 +56,11 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 BadFiles = list[tuple[str, str]]
 
 
-def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
-    """Counts per class, unreadable files, thumbnails; DatasetError where nothing can be loaded."""
+def describe_data(job: Job, request: DescribeData) -> DataDescription:
+    """Counts per class, files that cannot be read, thumbnails.
+
+    Raises DatasetError: the source cannot be loaded at all.
+    """
     spec, _ = find_source(request.source, request.params)
     project = next_run(request)
     own = load_unedited(job, request.source, request.params)
@@ -184,7 +186,7 @@ def _imbalance(names: Sequence[str], sizes: Counts) -> list[str]:
     return [words]
 
 
-def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
+def pick_test_pictures(job: Job, request: PickTestPictures) -> TestPictures:
     """Writes test images of a model's data set, as the model gets them, as PNG files."""
     card = read_any_card(Path(request.model))
     part, names = run_test_part(job, card)

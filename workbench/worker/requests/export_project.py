@@ -28,7 +28,7 @@ from workbench.layers import all_layers
 from workbench.programs.beside import images_name, pretrained_name
 from workbench.programs.notebook_cells import network_source
 from workbench.protocol.export import ExportProject
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.runs.places import UnknownPlaceError
 from workbench.runs.state.split_memory import with_remembered_split
 from workbench.worker.input.packed_images import (
@@ -202,7 +202,7 @@ def _build(source: str, words: dict[str, Any]) -> Any:
     return words["build_model"]()
 
 
-def export_project(job: Job, request: ExportProject) -> AnyAnswer:
+def export_project(job: Job, request: ExportProject) -> Done:
     """Writes the program, and the images and weights that it needs beside it.
 
     Raises:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from workbench.backbones import fetch_weights, known_backbone
 from workbench.protocol.backbone import FetchBackbone
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.worker.model.pretrained import pretrained_arrays
 from workbench.worker.requests.session import Job
 
 
-def fetch_backbone(job: Job, request: FetchBackbone) -> AnyAnswer:
+def fetch_backbone(job: Job, request: FetchBackbone) -> Done:
     """Downloads and reads them once.
 
     Raises:

@@ -10,11 +10,11 @@ from workbench.downloads.web_picture import read_web_picture
 from workbench.errors import PictureError, os_errors_as
 from workbench.pictures.decode import decode_reduced
 from workbench.protocol.fetch_picture import FetchPicture
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.worker.requests.session import Job
 
 
-def fetch_picture(job: Job, request: FetchPicture) -> AnyAnswer:
+def fetch_picture(job: Job, request: FetchPicture) -> Done:
     """Downloads a picture; a file is only there in the end, and only a picture.
 
     Raises:

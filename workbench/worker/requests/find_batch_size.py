@@ -22,7 +22,6 @@ from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.processes.memory import resident_bytes
 from workbench.protocol.find import BatchSizeFound, BatchSizeTried, FindBatchSize
-from workbench.protocol.messages import AnyAnswer
 from workbench.worker.process.failure import is_out_of_memory
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
 from workbench.worker.requests.session import Job
@@ -35,7 +34,7 @@ _ROUNDS = 2  # in which suspect sizes are measured again: of three, two agree or
 _FIRST_PART = 0.6  # of the progress, for the first measurements
 
 
-def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
+def find_batch_size(job: Job, request: FindBatchSize) -> BatchSizeFound:
     """Trains a moment at each power of two, from small to large.
 
     Raises:
@@ -135,7 +134,7 @@ def _found(
     tried: Sequence[BatchSizeTried],
     measured: dict[int, list[float]],
     trial: BenchmarkSetup,
-) -> AnyAnswer:
+) -> BatchSizeFound:
     if not measured:
         words = f"Not even batch size {tried[0].size:,} fits: it {tried[0].problem}."
         return BatchSizeFound(id=job.id, fastest=0, largest=0, suggested=0, words=words)

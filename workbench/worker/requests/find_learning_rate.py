@@ -28,7 +28,6 @@ from workbench.protocol.find import (
     LearningRateTrial,
     LearningRateTried,
 )
-from workbench.protocol.messages import AnyAnswer
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.process.event_logger import finite
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
@@ -42,7 +41,7 @@ _USUAL_TRIALS = (6, 3)
 """Short and long trials that most searches need, for the progress."""
 
 
-def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
+def find_learning_rate(job: Job, request: FindLearningRate) -> LearningRateFound:
     """Trains some steps, each with a rate a little higher than the one before; then a few short
     trainings, each from the project's own start.
 

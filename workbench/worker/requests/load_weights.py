@@ -20,7 +20,7 @@ from workbench.core.specs.edited_classes import edited_classes
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.protocol.weights import (
     RESULT_ENDING,
     WEIGHTS_ENDINGS,
@@ -57,7 +57,7 @@ _LEAST_CLASSES = 2
 _NUMBERED = "The classes have numbers for names: neither the file nor the data set names them all."
 
 
-def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
+def load_weights(job: Job, request: LoadWeights) -> Done:
     """Makes a new run out of a project and a weights file, all or nothing. What was inferred about
     the file is sent before.
 

@@ -20,7 +20,6 @@ from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.preflight.examine import Examination, Question
 from workbench.preflight.findings import Findings
 from workbench.preflight.lowered import Lowering
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.preflight import (
     Level,
     LevelState,
@@ -37,7 +36,7 @@ LOWERING_S = 300.0
 """Deadline for lowering one batch; a large network needs ten seconds, on a busy computer more."""
 
 
-def preflight(job: Job, request: Preflight) -> AnyAnswer:
+def preflight(job: Job, request: Preflight) -> PreflightDone:
     """Checks level by level, and sends the result of each.
 
     Raises:

@@ -35,7 +35,6 @@ from workbench.protocol.augmentation import (
     AugmentedImage,
     PreviewAugmentation,
 )
-from workbench.protocol.messages import AnyAnswer
 from workbench.worker.input.augment import outside_training, through
 from workbench.worker.input.pipeline import training_pipeline
 from workbench.worker.input.sources import fit_of, load_data
@@ -79,7 +78,7 @@ _KEPT: OrderedDict[str, _Chosen] = OrderedDict()
 """The images looked at last: while strengths are changed, none is read again."""
 
 
-def preview_augmentation(job: Job, request: PreviewAugmentation) -> AnyAnswer:
+def preview_augmentation(job: Job, request: PreviewAugmentation) -> AugmentationPreview:
     """Writes the images, and what training makes of them.
 
     Raises:

@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.inference.answers import ImageResults
 from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.protocol.report import MakeReport
 from workbench.report.compose import compose
 from workbench.report.facts import Example, Facts, Scored, read_facts, with_scores
@@ -39,7 +39,7 @@ Answers = ImageResults | ScoredImages
 """What a model answers for each image: as just computed, or as kept with the run."""
 
 
-def report(job: Job, request: MakeReport) -> AnyAnswer:
+def report(job: Job, request: MakeReport) -> Done:
     """Writes the file; what cannot be had is left out of it, with the reason.
 
     Raises:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import NeedsTensorFlowError, RunError
-from workbench.protocol.messages import AnyAnswer, Progress
+from workbench.protocol.bases import Answer
+from workbench.protocol.messages import Progress
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.saved_models.runner_cache import RunnerCache
@@ -51,7 +52,7 @@ class Job(BaseLoadContext):
     """
 
     def __init__(
-        self, request_id: int, *, send: Callable[[AnyAnswer], None], session: Session
+        self, request_id: int, *, send: Callable[[Answer], None], session: Session
     ) -> None:
         self.id = request_id
         self.send = send

@@ -12,6 +12,7 @@ from workbench.gui.kit.layout import STRETCH, column
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.train.finders.finder import FinderDialog
 from workbench.gui.train.finders.rate_plots import RatePlots
+from workbench.protocol.bases import Answer
 from workbench.protocol.find import (
     BatchSizeFound,
     BatchSizeTried,
@@ -21,7 +22,6 @@ from workbench.protocol.find import (
     LearningRateTrial,
     LearningRateTried,
 )
-from workbench.protocol.messages import AnyAnswer
 
 LEARNING_RATE = (
     "Raises the learning rate until the loss rises (learning rate range test), then trains a copy "
@@ -47,7 +47,7 @@ class FindLearningRateDialog(FinderDialog):
     def clear(self) -> None:
         self.plots.clear()
 
-    def take(self, answer: AnyAnswer) -> None:
+    def take(self, answer: Answer) -> None:
         if isinstance(answer, LearningRateTried):
             self.plots.take_tried(answer)
         elif isinstance(answer, LearningRateTrial):
@@ -78,7 +78,7 @@ class FindBatchSizeDialog(FinderDialog):
         self._points = []
         self.plot.set_result([], None)
 
-    def take(self, answer: AnyAnswer) -> None:
+    def take(self, answer: Answer) -> None:
         if isinstance(answer, BatchSizeTried):
             point = BatchSizePoint(
                 answer.size,

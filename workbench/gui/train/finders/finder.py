@@ -16,7 +16,8 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import SteadyBar, WaitLabel
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
+from workbench.protocol.bases import Answer, Request
+from workbench.protocol.messages import Progress
 
 PROGRESS_STEPS = 1000
 _ANSWER_LINES = 6
@@ -86,7 +87,7 @@ class FinderDialog(QDialog):
 
     # what each finder is -----------------------------------------------------------------
 
-    def make_request(self, project: str) -> AnyRequest:
+    def make_request(self, project: str) -> Request:
         """The request to the worker for a project's text."""
         raise NotImplementedError
 
@@ -94,7 +95,7 @@ class FinderDialog(QDialog):
         """Empties the chart for another search."""
         raise NotImplementedError
 
-    def take(self, answer: AnyAnswer) -> None:
+    def take(self, answer: Answer) -> None:
         """Shows an answer of its own."""
         raise NotImplementedError
 
@@ -141,7 +142,7 @@ class FinderDialog(QDialog):
         self.progress.setRange(0, PROGRESS_STEPS if is_known else 0)
         self.progress.setValue(round((progress.fraction or 0.0) * PROGRESS_STEPS))
 
-    def _on_done(self, answer: AnyAnswer) -> None:
+    def _on_done(self, answer: Answer) -> None:
         self.take(answer)
         self._end()
 

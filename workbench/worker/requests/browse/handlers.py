@@ -29,7 +29,7 @@ from workbench.protocol.browsing import (
     MakeThumbnails,
     ThumbnailsMade,
 )
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
 from workbench.worker.requests.session import Job
@@ -58,7 +58,7 @@ class _Last:
 _last = _Last()
 
 
-def list_images(job: Job, request: ListImages) -> AnyAnswer:
+def list_images(job: Job, request: ListImages) -> Done:
     """Lists them as they are now.
 
     Raises:
@@ -77,7 +77,7 @@ def list_images(job: Job, request: ListImages) -> AnyAnswer:
     return Done(id=job.id)
 
 
-def make_thumbnails(job: Job, request: MakeThumbnails) -> AnyAnswer:
+def make_thumbnails(job: Job, request: MakeThumbnails) -> Done:
     """Makes them by several threads; an image that cannot be read has none.
 
     Raises:
@@ -97,7 +97,7 @@ def make_thumbnails(job: Job, request: MakeThumbnails) -> AnyAnswer:
     return Done(id=job.id)
 
 
-def identify_images(job: Job, request: IdentifyImages) -> AnyAnswer:
+def identify_images(job: Job, request: IdentifyImages) -> ImageContents:
     """Reads what is asked for, nothing else.
 
     Raises:

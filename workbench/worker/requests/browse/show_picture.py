@@ -14,7 +14,7 @@ from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job
 
@@ -27,7 +27,7 @@ _KEPT = 4
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-def show_picture(job: Job, request: ShowPicture) -> AnyAnswer:
+def show_picture(job: Job, request: ShowPicture) -> Done:
     """Writes the image.
 
     Raises:

@@ -28,7 +28,7 @@ from workbench.errors import (
 from workbench.exports import is_export_folder, missing_runtime, run_exports
 from workbench.inference.runner import Labels, Pixels
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.runs.export.proof_table import difference_text, fault_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.exports import keep_export
@@ -76,7 +76,7 @@ class _Checked:
     labels: Labels | None
 
 
-def export(job: Job, request: Export) -> AnyAnswer:
+def export(job: Job, request: Export) -> Done:
     """Writes the export and reports how close its answers are to the model's.
 
     Raises:

@@ -11,7 +11,7 @@ from workbench.core.training.recipe import recipe_from
 from workbench.errors import RunFolderError
 from workbench.inference.runner import Runner
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import Calibrate, calibration_words
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.references import keep_calibration
@@ -23,7 +23,7 @@ from workbench.worker.saved_models.calibrating import Floats, fit_calibration, r
 _STEP = 64
 
 
-def calibrate(job: Job, request: Calibrate) -> AnyAnswer:
+def calibrate(job: Job, request: Calibrate) -> Done:
     """Calibrates the run's present weights, and keeps its thresholds.
 
     Raises:

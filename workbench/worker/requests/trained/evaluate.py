@@ -14,7 +14,6 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.inference.answers import ImageResults, Numbers
 from workbench.inference.scoring import score_all
 from workbench.pictures.prepare import PreparedPart
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.evaluate import (
     Evaluate,
     Evaluation,
@@ -47,7 +46,7 @@ from workbench.worker.saved_models.evaluation import (
 )
 
 
-def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
+def evaluate(job: Job, request: Evaluate) -> Evaluation:
     """Scores a model on a part of its run's split, or on another source.
 
     Raises:

@@ -15,7 +15,6 @@ from workbench.errors import UsageError
 from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_levels, on_picture, overlaid
 from workbench.pictures.thumbnails import thumbnail
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.explain import Explain, Explained, Method
 from workbench.worker.explain.explainer import Explanation, explainer_of
 from workbench.worker.explain.occlusion import LEAST_DROP
@@ -30,7 +29,7 @@ _TRIES = 5
 Heat = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def explain(job: Job, request: Explain) -> AnyAnswer:
+def explain(job: Job, request: Explain) -> Explained:
     """Makes the maps.
 
     Raises:

@@ -10,7 +10,6 @@ import numpy as np
 from workbench.errors import UsageError
 from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_colors, weight_colors
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.feature_maps import MOST_CHANNELS, LayerShown, ShowLayer
 from workbench.runs.model_card import weights_of
 from workbench.worker.feature_maps.looker import Chosen, Looker, looker_of
@@ -30,7 +29,7 @@ _FIGURE_GAP = 2
 """Pixels of a tile in the figure for people, about, and of the gap between two tiles."""
 
 
-def show_layer(job: Job, request: ShowLayer) -> AnyAnswer:
+def show_layer(job: Job, request: ShowLayer) -> LayerShown:
     """Makes the tiles.
 
     Raises:

@@ -14,7 +14,7 @@ from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import RunFolderError
 from workbench.inference.runner import Runner
 from workbench.pictures.contents import content_of_file
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Done
 from workbench.protocol.trained.image_map import (
     FindNearest,
     ImageState,
@@ -31,7 +31,7 @@ from workbench.worker.saved_models.image_features import kept_map, made_map
 _CACHE = "training features"
 
 
-def map_images(job: Job, request: MapImages) -> AnyAnswer:
+def map_images(job: Job, request: MapImages) -> Done:
     """Computes what is not kept yet.
 
     Raises:
@@ -43,7 +43,7 @@ def map_images(job: Job, request: MapImages) -> AnyAnswer:
     return Done(id=job.id, path=str(run.path))
 
 
-def find_nearest(job: Job, request: FindNearest) -> AnyAnswer:
+def find_nearest(job: Job, request: FindNearest) -> NearestImages:
     """Compares an image with the training images.
 
     Raises:

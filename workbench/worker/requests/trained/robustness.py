@@ -9,7 +9,6 @@ from pathlib import Path
 from workbench.alterations import suite
 from workbench.core.projects.robustness import RobustnessTest
 from workbench.errors import UsageError, WorkbenchError
-from workbench.protocol.messages import AnyAnswer
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
@@ -19,7 +18,7 @@ from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
 
 
-def measure_robustness(job: Job, request: MeasureRobustness) -> AnyAnswer:
+def measure_robustness(job: Job, request: MeasureRobustness) -> Robustness:
     """Measures a run on robustness tests; keeps the scores with it.
 
     Raises:
