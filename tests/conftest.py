@@ -40,6 +40,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 def pytest_collection_finish():
     leftovers.watch()  # now that Qt is imported, if it will be
+    # What is imported stays: the collections after tests of windows need not look through it.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
