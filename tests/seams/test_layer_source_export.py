@@ -198,6 +198,7 @@ def test_it_is_trained_and_exported(grown, compared, tmp_path):
     assert any(name.endswith("kernel") and len(shape) == 4 for name, shape in shapes.items())
 
 
+@pytest.mark.full
 @pytest.mark.worker
 def test_two_targets_differ_by_its_randomness_alone(grown, project, compared):
     assert compared["verdict"] == "explained"
