@@ -1,6 +1,10 @@
-"""All checks and tests, in lanes side by side.
+"""Checks and tests, in lanes side by side.
 
-    python packaging/lanes.py [LANE ...]
+    python packaging/lanes.py [--full | --rest] [LANE ...]
+
+Without a word the quick tier: all checks, and all tests but those marked `full`. `--full` runs
+everything, and measures what the tests run of the program; `--rest` runs what the quick tier has
+left out, after it. COVERAGE=1 measures those two as well, together.
 
 Two lanes more run at a time than there are processors, all but the one of the real mouse at a lower
 priority than that. What a lane prints goes to `build/lanes/LANE.log`, with its slowest tests; here
@@ -26,17 +30,41 @@ AT_ONCE = (os.cpu_count() or 1) + 2
 """Lanes at a time: tests wait a third of their time for processes and timers."""
 
 
+QUICK, FULL, REST = "", "--full", "--rest"
+"""The tiers, by the word that asks for one."""
+
+_SELECTED: dict[str, tuple[str, ...]] = {QUICK: ("-m", "not full"), FULL: (), REST: ("-m", "full")}
+_NOTHING_SELECTED = 5
+"""Exit code of pytest: a lane that the quick tier has run whole."""
+
+
 @dataclass(frozen=True)
 class Lane:
     """Commands that run one after the other; the first that fails is the last.
 
     Attributes:
+        checks: Programs and their arguments, which are no part of the tier REST.
+        tests: Arguments of pytest, which runs after them; () for no tests.
+        is_measured: With coverage, where the tier is: it costs a quarter more where TensorFlow
+            runs in the process of pytest, and sees nothing where all is done in other processes.
         niceness: As of `nice`. A window that a mouse moves in must not wait for other lanes.
     """
 
     name: str
-    commands: tuple[tuple[str, ...], ...]
+    checks: tuple[tuple[str, ...], ...] = ()
+    tests: tuple[str, ...] = ()
+    is_measured: bool = True
     niceness: int = 5
+
+    def commands(self, tier: str, *, is_measured: bool) -> tuple[tuple[str, ...], ...]:
+        """What it runs in a tier."""
+        checks = () if tier == REST else self.checks
+        if not self.tests:
+            return checks
+        cache = f"cache_dir={LOGS / self.name}.cache"  # lanes must not write each other's
+        before = ("-m", "coverage", "run") if is_measured and self.is_measured else ()
+        pytest = ("-m", "pytest", "-q", "--durations=30", "-o", cache, *_SELECTED[tier])
+        return (*checks, _python(*before, *pytest, *self.tests))
 
     @property
     def log(self) -> Path:
@@ -57,19 +85,7 @@ def _program(name: str, *words: str) -> tuple[str, ...]:
 
 
 def _tests(name: str, *words: str, is_measured: bool = True, niceness: int = 5) -> Lane:
-    """A lane of pytest.
-
-    Args:
-        name: The lane's.
-        words: Arguments of pytest.
-        niceness: As in Lane.
-        is_measured: With coverage: it costs a quarter more where TensorFlow runs in the process
-            of pytest, and sees nothing where all is done in other processes.
-    """
-    cache = f"cache_dir={LOGS / name}.cache"  # lanes must not write each other's
-    before = ("-m", "coverage", "run") if is_measured else ()
-    pytest = ("-m", "pytest", "-q", "--durations=30", "-o", cache)
-    return Lane(name, (_python(*before, *pytest, *words),), niceness)
+    return Lane(name, tests=words, is_measured=is_measured, niceness=niceness)
 
 
 def _ignored(*folders: str) -> tuple[str, ...]:
@@ -106,23 +122,22 @@ LANES = (
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
     _tests("model", *_MODEL),
     _tests("worker", "tests/worker", *_ignored(*_IN_OTHERS), is_measured=False),
-    Lane("types", (_program("mypy"),)),
+    Lane("types", checks=(_program("mypy"),)),
     Lane(
         "style",
-        (
+        checks=(
             _program("ruff", "check", "."),
             _program("ruff", "format", "--check", "."),
             _program("lint-imports", "--no-logo"),
-            _python("-m", "tests.house"),
         ),
     ),
-    Lane("wheel", (_python("packaging/check_wheel.py"),)),
+    Lane("wheel", checks=(_python("packaging/check_wheel.py"),)),
 )
 """Long ones first, so that no processor is idle at the end."""
 
 COVERAGE = Lane(
     "coverage",
-    (
+    checks=(
         _python("-m", "coverage", "combine", "--quiet"),
         _python("packaging/check_coverage.py"),
     ),
@@ -130,27 +145,33 @@ COVERAGE = Lane(
 """Of all lanes of tests together."""
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Runs the named lanes, or all; 0 when all are green."""
+    tiers, names = [w for w in words if w in _SELECTED], [w for w in words if w not in _SELECTED]
     if unknown := set(names) - {lane.name for lane in LANES}:
         print("Unknown lane:", *sorted(unknown), "- lanes:", *(lane.name for lane in LANES))
         return 2
+    tier = tiers[0] if tiers else QUICK
+    is_measured = tier == FULL or "COVERAGE" in os.environ
     LOGS.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    subprocess.run(_python("-m", "coverage", "erase"), cwd=ROOT, check=True)
-    failed = run_side_by_side([lane for lane in LANES if not names or lane.name in names])
-    if not failed and not names:
-        failed = run_side_by_side([COVERAGE])
+    if tier != REST:
+        subprocess.run(_python("-m", "coverage", "erase"), cwd=ROOT, check=True)
+    named = [lane for lane in LANES if not names or lane.name in names]
+    failed = run_side_by_side(named, tier, is_measured=is_measured)
+    if is_measured and tier != QUICK and not failed and not names:
+        failed = run_side_by_side([COVERAGE], FULL, is_measured=False)
     verdict = f"failed: {', '.join(failed)}" if failed else "all green"
     print(f"{_minutes(time.monotonic() - started)}  {verdict}")
     return int(bool(failed))
 
 
-def run_side_by_side(lanes: list[Lane]) -> list[str]:
+def run_side_by_side(lanes: list[Lane], tier: str, *, is_measured: bool) -> list[str]:
     """Prints the result of each lane as it ends; returns the names of those that failed."""
     failed = []
+    commands = {lane: lane.commands(tier, is_measured=is_measured) for lane in lanes}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = {pool.submit(_run, lane): lane for lane in lanes}
+        runs = {pool.submit(_run, lane, what): lane for lane, what in commands.items() if what}
         try:
             for done in as_completed(runs):
                 lane, (seconds, is_green) = runs[done], done.result()
@@ -168,16 +189,18 @@ def _report(lane: Lane, seconds: float, *, is_green: bool) -> None:
     print(f"{_minutes(seconds)}  {verdict}  {lane.name}", *lines, sep="\n    ", flush=True)
 
 
-def _run(lane: Lane) -> tuple[float, bool]:
+def _run(lane: Lane, commands: tuple[tuple[str, ...], ...]) -> tuple[float, bool]:
     started = time.monotonic()
     with lane.log.open("wb") as log:
         polite = ("nice", "-n", str(lane.niceness))
-        is_green = all(_is_done((*polite, *command), log) for command in lane.commands)
+        is_green = all(_is_done((*polite, *command), log) for command in commands)
     return time.monotonic() - started, is_green
 
 
 def _is_done(command: tuple[str, ...], log: IO[bytes]) -> bool:
     code = subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, check=False).returncode
+    if code == _NOTHING_SELECTED and _SELECTED[REST][1] in command:
+        return True
     if code:  # of a signal below zero: a crash prints nothing itself
         log.write(f"ended with code {code}\n".encode())
     return code == 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Sets everything up and runs all checks and tests; with arguments only pytest, with these.
-# LANES="window rest" restricts them to some lanes of packaging/lanes.py.
+# Sets everything up and runs all checks, and all tests but those marked `full`: minutes.
+# --full runs everything, --rest what is left after the quick tier; see packaging/lanes.py.
+# Other arguments: only pytest, with these. LANES="window rest" restricts to some lanes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
@@ -14,7 +15,10 @@ fi
 
 cd "$project"
 export QT_QPA_PLATFORM=offscreen
-if [ $# -gt 0 ]; then exec "$venv/bin/python" -m pytest "$@"; fi
-
-# shellcheck disable=SC2086 # names of lanes have no spaces
-exec "$venv/bin/python" packaging/lanes.py ${LANES:-}
+case "${1:-}" in
+"" | --full | --rest)
+    # shellcheck disable=SC2086 # names of lanes have no spaces
+    exec "$venv/bin/python" packaging/lanes.py "$@" ${LANES:-}
+    ;;
+*) exec "$venv/bin/python" -m pytest "$@" ;;
+esac

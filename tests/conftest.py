@@ -17,14 +17,17 @@ from hypothesis import HealthCheck, settings
 from tests import leftovers
 from tests.leftovers import Leftovers
 
+IS_CI = "CI" in os.environ
+
 # Speed belongs to the benchmarks: a busy machine must not fail a property. CI tries the
 # same examples each time; at home each run tries new ones.
 settings.register_profile(
     "house",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize="CI" in os.environ,
+    derandomize=IS_CI,
 )
+settings.register_profile("quick", parent=settings.get_profile("house"), max_examples=25)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: tests of Ctrl+C, and the processes they start,
@@ -38,8 +41,29 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
+def pytest_configure(config):
+    if config.option.markexpr == "not full" and not IS_CI:
+        settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items):
+    """Marks as `full` each set of parameters that `full_but` does not name."""
+    kept = {}
+    for item in items:
+        for mark in item.iter_markers("full_but"):
+            ids = {item.callspec.id, *item.callspec.id.split("-")}
+            if not ids & {*mark.args}:
+                item.add_marker("full")
+            kept.setdefault((item.parent, item.originalname), []).append(bool(ids & {*mark.args}))
+    for (module, name), of_test in kept.items():
+        if len(of_test) > 1 and not any(of_test):
+            raise pytest.UsageError(f"{module.nodeid}::{name}: full_but names no set of parameters")
+
+
 def pytest_collection_finish():
     leftovers.watch()  # now that Qt is imported, if it will be
+    leftovers.freeze_modules()
 
 
 @pytest.hookimpl(trylast=True)
@@ -78,7 +102,9 @@ def _leftovers(request):
     if "tmp_path" in values:
         of_test.marks.append(str(values["tmp_path"]))
     values.clear()  # pytest itself must not keep the test's window
-    if found := of_test.found():
+    found = of_test.found()
+    leftovers.freeze_modules()
+    if found:
         pytest.fail("\n".join(found), pytrace=False)
 
 

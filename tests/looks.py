@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -38,6 +38,33 @@ _MAY_SCROLL_SIDEWAYS = ("Log", "Raw output", "Recent predictions", "Help text", 
 """Accessible names of what holds long lines that must not be wrapped, or one row of tiles."""
 _WORD_ENDS = re.compile("(?<=[-/\N{ZERO WIDTH SPACE}])|[ \n]+")
 """Where Qt breaks a line."""
+
+
+class _Paints(QObject):
+    """Notes whether a widget, or a part of it, is painted."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self._widget = widget
+        self.is_painted = False
+
+    def eventFilter(self, part: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint and isinstance(part, QWidget):
+            self.is_painted |= part is self._widget or self._widget.isAncestorOf(part)
+        return False
+
+
+def wait_until_painted(qtbot, widget: QWidget) -> None:
+    """Waits until a widget that is shown is painted anew. What was posted before is done then,
+    layouts above all: Qt paints last.
+    """
+    app, paints = QApplication.instance(), _Paints(widget)
+    app.installEventFilter(paints)
+    try:
+        widget.update()
+        qtbot.waitUntil(lambda: paints.is_painted)
+    finally:
+        app.removeEventFilter(paints)
 
 
 @dataclass(frozen=True)

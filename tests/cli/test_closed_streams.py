@@ -12,6 +12,7 @@ import pytest
 COMMANDS = ("runs --json", "runs", "templates --json", "targets", "queue --json", "--version")
 
 
+@pytest.mark.full_but("runs --json->&-", "templates --json-<&- >&-", "--version->&- 2>&-")
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&-"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_closed_output_is_a_quiet_exit_code(command, closed):
@@ -41,6 +42,7 @@ def shell(command, **environment):
     )
 
 
+@pytest.mark.full_but("templates --json", "check --help")
 @pytest.mark.parametrize(
     "command", ["templates", "templates --json", "targets", "--version", "--help", "check --help"]
 )

@@ -64,6 +64,7 @@ def test_folds_go_on_where_they_were_interrupted(project, capsys):
     assert any(words in note for note in result["notes"])
 
 
+@pytest.mark.full
 def test_seeds_share_the_split(project, capsys):
     assert main(["cross-validate", str(project), "--seeds", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

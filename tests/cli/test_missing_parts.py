@@ -63,6 +63,7 @@ def command(place, tmp_path):
     return run
 
 
+@pytest.mark.full_but("p.workbench-window", "train p.workbench-train", "classify run-classify")
 @pytest.mark.parametrize(
     ("words", "key"),
     [

@@ -40,6 +40,7 @@ def sweep(project, *words):
     return main(["sweep", str(project), *words, "--json"])
 
 
+@pytest.mark.full
 @pytest.mark.worker
 def test_a_killed_sweep_loses_nothing_and_stops_what_is_hopeless(project, capsys, tmp_path):
     axes = ("--set", "learning_rate=0.05,0.03,0.02,1e-7", "--set", "epochs=4", "--warm-up", "2")

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
 SCREENS = (("1440x900", "1"), ("1366x768", "1"), ("1920x1080", "1.5"), ("2560x1440", "1"))
 
 
+@pytest.mark.full_but("1366x768-1")
 @pytest.mark.parametrize(("screen", "scale"), SCREENS)
 def test_the_frame_and_both_bars_are_on_the_screen(at_screen, screen, scale):
     missing = [name for name in ("openbox", "xprop") if shutil.which(name) is None]

@@ -9,6 +9,7 @@ import pytest
 from tests.end2end.interrupted import EPOCHS, FEW
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.end2end,
     pytest.mark.timeout(600),
     pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root alone"),

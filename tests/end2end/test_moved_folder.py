@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.end2end, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -52,6 +52,7 @@ def test_opening_listing_and_drawing_touch_no_network(hostile, tmp_path):
     assert (found, listener.greetings) == ([], [])
 
 
+@pytest.mark.full_but("command0")
 @pytest.mark.parametrize("command", [["runs"], ["runs", "--json"], ["queue"]])
 def test_listing_in_the_terminal_touches_no_network(hostile, tmp_path, command):
     listener, _ = hostile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.end2end, pytest.mark.timeout(600)]
 
 
 def test_pictures_come_from_the_web_the_screen_and_a_watched_folder(at_screen):

@@ -35,7 +35,7 @@ from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import newest_state
 from workbench.templates import find_template
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.full, pytest.mark.worker]
 
 PATIENCE_S = 240.0
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.report.documents import Page
 
-pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.end2end, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

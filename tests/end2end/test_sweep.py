@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.end2end, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

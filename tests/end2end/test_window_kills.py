@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.end2end, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.end2end, pytest.mark.timeout(600)]
 
 
 def test_no_point_of_the_curve_is_lost_or_doubled():

@@ -214,6 +214,7 @@ def test_it_is_trained_and_exported(grown, compared, tmp_path):
     assert any(name.endswith("kernel") and len(shape) == 4 for name, shape in shapes.items())
 
 
+@pytest.mark.full
 @pytest.mark.worker
 def test_its_weights_classify_without_tensorflow_as_in_keras(grown, compared):
     """The layers name their rule for ONNX; without one they would need TensorFlow, silently."""

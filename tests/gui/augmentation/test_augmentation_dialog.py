@@ -219,6 +219,7 @@ def test_layers_are_added_and_removed(opened, context):
     assert document.graph.sources(document.augmentation[0]) == ("n0",)
 
 
+@pytest.mark.full_but("3-True")
 @pytest.mark.parametrize(("channels", "is_flipped"), [(3, True), (1, False)])
 def test_a_chain_that_fits_the_images_is_suggested(opened, qtbot, folder, channels, is_flipped):
     dialog = opened(project(folder, [], channels=channels))
@@ -238,6 +239,7 @@ def test_a_chain_that_fits_the_images_is_suggested(opened, qtbot, folder, channe
     assert not dialog.reason.text()
 
 
+@pytest.mark.full
 def test_a_suggestion_that_is_asked_for_at_once_follows_the_counting(opened, qtbot, folder):
     dialog = opened(project(folder, []))
     document = dialog.parent().context.document
@@ -248,6 +250,7 @@ def test_a_suggestion_that_is_asked_for_at_once_follows_the_counting(opened, qtb
     assert f"{dialog.previewer.num_train} training images" in dialog.reason.text()
 
 
+@pytest.mark.full
 def test_the_suggestion_counts_the_images_that_the_data_view_counts(opened, qtbot, folder):
     dialog = opened(project(folder, []))
     document = dialog.parent().context.document
@@ -314,6 +317,7 @@ def test_it_is_reached_from_the_inspector_and_from_the_data_view(window, context
     assert dialog_of(window) is dialog, "one at a time"
 
 
+@pytest.mark.full_but("light")
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_nothing_is_clipped_in_a_small_window(opened, qtbot, qapp, context, mode):
     context.theme.set_mode(mode)

@@ -339,27 +339,23 @@ def test_a_thousand_findings_fetch_only_what_is_seen(described, measurer, qtbot)
     assert panel.summary.text() == "1,000 findings. 20 images checked."
     click(qtbot, panel.open_button)
     assert panel.rows.rowCount() == 1001
-    qtbot.waitUntil(lambda: bool(measurer.of(ShowFound)))
-    seen = fetch_all(measurer, qtbot)
     visible = panel.list.viewport().height() // ROW_PX + 2
-    assert 2 <= len(seen) <= 2 * visible
+    qtbot.waitUntil(lambda: f"{1:032x}" in fetched(measurer))
+    assert len(fetched(measurer)) <= 2 * visible
     panel.list.scrollToBottom()
-    qtbot.waitUntil(lambda: len(fetch_all(measurer, qtbot)) > len(seen))
-    contents = {each.content for each in fetch_all(measurer, qtbot)}
-    assert f"{1999:032x}" in contents
-    assert len(contents) <= 4 * visible
+    qtbot.waitUntil(lambda: f"{1999:032x}" in fetched(measurer))
+    assert len(fetched(measurer)) <= 4 * visible
     panel.list.setCurrentIndex(panel.rows.index(0))
     assert panel.detail.message.text() == "1,000 findings, 1,204 more."
 
 
-def fetch_all(measurer, qtbot):
-    """Answers every request for small images; all images that were fetched."""
+def fetched(measurer):
+    """Answers every request for small images; the contents of all that were requested so far."""
     while len(measurer.of(ShowFound)) > measurer.answered:
         request, reply = measurer.of(ShowFound)[measurer.answered]
         measurer.answered += 1
         reply(FoundThumbnails(paths=[""] * len(request.images)))
-        qtbot.wait(60)  # more may be wanted then, after the delay of a list that is scrolled
-    return [each for request, _ in measurer.of(ShowFound) for each in request.images]
+    return {each.content for request, _ in measurer.of(ShowFound) for each in request.images}
 
 
 def test_images_appear_when_they_arrive(panel, measurer, qtbot, tmp_path):
@@ -370,10 +366,12 @@ def test_images_appear_when_they_arrive(panel, measurer, qtbot, tmp_path):
     qtbot.waitUntil(lambda: bool(measurer.of(ShowFound)))
     request, reply = measurer.of(ShowFound)[0]
     reply(FoundThumbnails(paths=[str(tmp_path / "red.png")] * len(request.images)))
-    qtbot.wait(20)
-    shot = panel.detail.pictures.grab().toImage()
-    reds = {shot.pixelColor(x, shot.height() // 2).red() for x in range(0, shot.width(), 5)}
-    assert 255 in reds
+
+    def reds():
+        shot = panel.detail.pictures.grab().toImage()
+        return {shot.pixelColor(x, shot.height() // 2).red() for x in range(0, shot.width(), 5)}
+
+    qtbot.waitUntil(lambda: 255 in reds())
 
 
 def test_names_from_files_are_plain_text(panel, qtbot):

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragLeaveEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from tests.looks import wait_until_painted
 from tests.window_parts import drag_over, drop_on, let_go, mime_of
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.common.drops import sort_drop
@@ -301,7 +302,7 @@ def test_what_has_left_before_it_is_known_is_not_spoken_of(cifar, picture, monke
     QApplication.sendEvent(cifar, QDragLeaveEvent())
     is_known.set()
     qtbot.waitUntil(lambda: bool(ended))
-    qtbot.wait(50)
+    wait_until_painted(qtbot, cifar)
     assert not cifar.drops.overlay.isVisible()
 
 

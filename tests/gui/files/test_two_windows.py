@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.proofs.two_windows import prove
+
+pytestmark = pytest.mark.full
 
 
 def test_no_change_is_lost_without_a_question(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
+from tests.looks import wait_until_painted
 from tests.staged import CLASSES, VIEWS, Staged
 from workbench.gui.kit.cards import TextBox
 from workbench.gui.train.runs.run_columns import COLUMNS
@@ -50,15 +51,20 @@ def test_the_bar_stays_where_it_is_at_the_first_change_of_theme(staged, context,
     window = staged.show("train")
     top = window.top
 
+    def shade():
+        return top.grab().toImage().pixelColor(1, 1).lightness()
+
     def places():
-        qtbot.wait(20)
+        wait_until_painted(qtbot, top)
         return top.geometry(), top.switch.mapTo(window, QPoint()), window.views.geometry()
 
-    before = places()
+    before, light = places(), shade()
     context.theme.set_mode("dark")
     assert places() == before
+    assert shade() < light
     context.theme.set_mode("light")
     assert places() == before
+    assert shade() == light
 
 
 class Strays(QObject):

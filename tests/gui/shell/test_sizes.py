@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from tests import large_text
-from tests.looks import flaws_of
+from tests.looks import flaws_of, wait_until_painted
 from tests.staged import VIEWS, Staged
 from workbench.gui.train.runs.run_list import LIST_PX
 
@@ -48,6 +48,7 @@ def settled(qtbot, widget):
     return [str(flaw) for flaw in found]
 
 
+@pytest.mark.full_but("size0")
 @pytest.mark.parametrize("size", SMALLEST)
 def test_every_view_fits_a_small_window(staged, qtbot, size):
     for view in VIEWS:
@@ -72,6 +73,7 @@ LONG_RUN = "learning_rate_0.001_cosine_augmented_batch_512_second_repeat"
 LONG_CLASSES = [f"Leucanthemum_alpinum_var_minus_field_{at:03}" for at in range(10)]
 
 
+@pytest.mark.full_but("size0")
 @pytest.mark.parametrize("size", SMALLEST[::2])
 def test_long_names_of_runs_and_classes_are_elided(window, tmp_path, qtbot, size):
     assert len(LONG_RUN) == 60
@@ -108,6 +110,7 @@ def test_every_main_dialog_fits_a_small_screen(staged, qtbot):
         dialog.close()
 
 
+@pytest.mark.full_but("1.5")
 @pytest.mark.parametrize("scale", ["1.5", "1.75"])
 def test_with_large_text_the_window_needs_no_more_than_the_screen(tmp_path, scale):
     done = subprocess.run(
@@ -125,6 +128,7 @@ def test_with_large_text_the_window_needs_no_more_than_the_screen(tmp_path, scal
         assert found["flaws"] == {}
 
 
+@pytest.mark.full
 def test_large_text_fits_a_screen_of_1024_by_640(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tests.large_text"],
@@ -185,7 +189,7 @@ def test_the_table_of_runs_is_shown_in_any_window(staged, qtbot, size):
     view = staged.show("train").views.currentWidget()
     docks = view.panels
     runs = docks["train_runs"]
-    qtbot.wait(50)
+    wait_until_painted(qtbot, view)
     window.resize(*size)
     docks.open("train_runs")
     before = shown_in(docks)
@@ -286,7 +290,7 @@ def test_the_switch_of_views_stays_where_it_is_when_a_run_starts(window, qtbot, 
     qtbot.waitUntil(lambda: top.width() == width)
 
     def place() -> int:
-        qtbot.wait(20)
+        wait_until_painted(qtbot, top)
         return top.switch.mapTo(window, top.switch.rect().topLeft()).x()
 
     before = place()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
+from tests.looks import wait_until_painted
 from workbench.core.projects.project import new_project_id
 from workbench.gui.common import project_runs
 from workbench.gui.train import run_controller
@@ -90,14 +91,14 @@ def test_the_switch_of_views_stays_where_it_is_when_a_chip_appears(
     top = cifar.top
     switch_at = lambda: top.switch.mapTo(cifar, QPoint(0, 0)).x()  # noqa: E731
     qtbot.waitUntil(lambda: cifar.width() == width)
-    qtbot.wait(50)
+    wait_until_painted(qtbot, top)
     before = switch_at()
     run = written("", project=OTHER, recipe=OTHER.recipe).begin().train(1)
     cifar.context.library.open()
     qtbot.waitUntil(top.elsewhere.isVisible)
     run.train(1)
     qtbot.waitUntil(lambda: "epoch 2 of 5" in top.elsewhere.accessibleName())
-    qtbot.wait(50)
+    wait_until_painted(qtbot, top)
     assert abs(switch_at() - before) <= 1
     assert top.elsewhere.shown_text().count("&") % 2 == 0
     if width <= 1024:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import threading
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from workbench.gui.plots.pyramid import PeakPyramid
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
 from workbench.gui.plots.smoothing_control import epochs_of, position_of, smoothing_words
 from workbench.gui.plots.x_scale import XScale
-from workbench.gui.train.plots import live_plot
+from workbench.gui.train.plots import live_plot, run_plots
 from workbench.gui.train.plots.plot_table import RunTable, csv_text
 from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch, DataReady, EpochFinished
@@ -549,48 +548,57 @@ def test_a_million_batches_are_drawn_from_a_few_points(pair):
     assert pair.by_key["loss"].series.steps[-1] == 1_000_001
 
 
-def test_nothing_is_drawn_while_nothing_can_be_seen(qtbot, pair, monkeypatch):
-    pair.set_history(history_of(10))
+def num_drawn(pair):
+    """Batches in the drawn curve of the loss."""
+    return len(pair.by_key["loss"].series.values)
+
+
+TICKS_MS = 4 * run_plots.REDRAW_INTERVAL_MS
+"""After these the drawing of an earlier `refresh` is done: timers come in their order."""
+
+
+@pytest.fixture
+def no_time_passes(monkeypatch):
+    """Drawings of new values cost nothing that has passed when the next ones come."""
+    monkeypatch.setattr(run_plots, "perf_counter", lambda: 0.0)
+
+
+def test_nothing_is_drawn_while_nothing_can_be_seen(qtbot, pair):
+    history = history_of(10)
+    pair.set_history(history)
     pair.redraw()
     pair.hide()
+    extend(history, 10)
     pair.refresh()
-    assert not pair._timer.isActive()
-    drawn = []
-    monkeypatch.setattr(pair, "redraw", lambda: drawn.append(1) or setattr(pair, "_is_dirty", 0))
+    qtbot.wait(TICKS_MS)
+    assert num_drawn(pair) == 10
     pair.show()
-    qtbot.waitUntil(lambda: bool(drawn))
-    qtbot.waitUntil(lambda: not pair._timer.isActive())
+    qtbot.waitUntil(lambda: num_drawn(pair) == 20)
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_dear_drawings_of_new_values_wait_but_the_user_never_does(qtbot, pair):
     history = history_of(20)
     pair.set_history(history)
     pair.redraw()
-    in_an_hour = perf_counter() + 3600.0  # as after a drawing whose costs have not passed yet
-    pair._pace.drew(in_an_hour, 0.0, pair._size())
     extend(history, 5)
     pair.grow()
-    pair._on_timeout()
-    assert pair._timer.isActive()
-    assert len(pair.by_key["loss"].series.values) == 20
+    qtbot.wait(TICKS_MS)
+    assert num_drawn(pair) == 20
     pair.show_all()
-    pair._on_timeout()
-    assert len(pair.by_key["loss"].series.values) == 25
+    qtbot.waitUntil(lambda: num_drawn(pair) == 25)
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_the_first_values_and_twice_as_many_are_drawn_at_once(qtbot, pair):
     history = history_of(0)
     pair.set_history(history)
     pair.redraw()
-    in_an_hour = perf_counter() + 3600.0
-    pair._pace.drew(in_an_hour, 0.0, pair._size())
-    for count, num_drawn in ((1, 1), (1, 2), (1, 2), (1, 4)):
-        extend(history, count)
+    for wanted in (1, 2, 2, 4):
+        extend(history, 1)
         pair.grow()
-        pair._on_timeout()
-        values = pair.by_key["loss"].series.values
-        assert len(values) == num_drawn
-        pair._pace.drew(in_an_hour, 0.0, pair._size())
+        qtbot.wait(TICKS_MS)
+        assert num_drawn(pair) == wanted
 
 
 def test_the_curves_follow_the_theme(pair, theme):

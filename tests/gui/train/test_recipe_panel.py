@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLineEdit
 
 from tests.gui.combos import shown_text
+from tests.looks import wait_until_painted
 from tests.written_runs import WrittenRun
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
@@ -101,7 +102,7 @@ def test_the_fields_stay_where_they_are_while_one_is_edited(qtbot, panel, contex
     before = field.mapTo(panel, QPoint(0, 0))
     context.document.set_recipe(epochs=77, learning_rate=0.5)
     qtbot.waitUntil(lambda: panel.other.note() == "2 settings differ")
-    qtbot.wait(50)
+    wait_until_painted(qtbot, panel)
     assert field.mapTo(panel, QPoint(0, 0)) == before
 
 

@@ -10,6 +10,7 @@ from shiboken6 import isValid
 
 from tests.class_folders import stripes_project, write_stripes
 from workbench.checkup.sweep_check import check_sweep
+from workbench.client.background import Background
 from workbench.errors import RunError, SaveError, UsageError
 from workbench.gui.common import figure_saver
 from workbench.gui.train.series import series_dialog, sweep_dialog, sweep_plan
@@ -46,33 +47,39 @@ def make_runs(project, home, series, seeds=1):
         create_run(each.project, label=each.label, series=series, point=each.point, home=home)
 
 
+def wait_until_idle(dialog, qtbot):
+    """Until no look or check is under way, and what they have found is shown."""
+    work = dialog.findChildren(Background)
+    assert work
+    qtbot.waitUntil(lambda: not any(each.is_busy for each in work), timeout=_PATIENCE_MS)
+
+
 def test_a_late_look_does_not_bring_back_the_sweep_of_another_project(
     dialog, window, project, qtbot, monkeypatch
 ):
-    document, home = window.context.document, window.context.library.home
-    make_runs(document.project, home, "old-1")
-    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    document, library = window.context.document, window.context.library
     begun, may_end = threading.Event(), threading.Event()
 
     def late(series, home):
         found = sweep_result(series, home)
-        if series == "old-1":
+        if series == "old-1" and not begun.is_set():
             begun.set()
             may_end.wait(_PATIENCE_MS / 1000)
         return found
 
     monkeypatch.setattr(sweep_dialog, "sweep_result", late)
-    dialog._look()
-    assert begun.wait(_PATIENCE_MS / 1000)
-    document.new(project)
-    make_runs(document.project, home, "new-1")
-    dialog._look()
-    assert not dialog.results.result.runs
     shown = dialog.results
+    make_runs(document.project, library.home, "old-1")
+    library.refresh()
+    qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
+    document.new(project)
+    make_runs(document.project, library.home, "new-1")
+    library.refresh()
+    assert not shown.result.runs
     qtbot.waitUntil(lambda: shown.result.series == "new-1", timeout=_PATIENCE_MS)
     may_end.set()
-    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
-    assert shown.result.series == dialog._series == "new-1"
+    wait_until_idle(dialog, qtbot)
+    assert shown.result.series == "new-1"
 
 
 def test_the_line_of_a_seed_shows_its_run_and_not_the_best_one(dialog, window, qtbot):
@@ -80,7 +87,7 @@ def test_the_line_of_a_seed_shows_its_run_and_not_the_best_one(dialog, window, q
     make_runs(window.context.document.project, home, "seeds-1", seeds=2)
     table, asked = dialog.results.table, []
     dialog.results.run_asked.connect(asked.append)
-    dialog._look()
+    window.context.library.refresh()
     qtbot.waitUntil(lambda: table.topLevelItemCount() == 2, timeout=_PATIENCE_MS)
     runs = dialog.results.result.combinations[0].runs
     line = table.topLevelItem(0)
@@ -128,7 +135,7 @@ def test_a_range_that_begins_above_its_end_is_explained(context, project, qtbot)
 def check_rates(dialog, qtbot):
     """Compares three learning rates."""
     tree = dialog.plan.settings
-    qtbot.waitUntil(lambda: not dialog._background.is_busy, timeout=_PATIENCE_MS)
+    wait_until_idle(dialog, qtbot)
     tree.item("learning_rate").setCheckState(0, Qt.CheckState.Checked)
 
 

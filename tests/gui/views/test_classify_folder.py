@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QIcon, QImage, QKeySequence, QPixmap
 from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
+from tests.looks import wait_until_painted
 from workbench.core.calibration.true_class import TrueClasses
 from workbench.core.format import share
 from workbench.gui.classify.folder import results, sorter, table_saver
@@ -458,7 +459,7 @@ def test_what_was_done_after_the_sorting_is_undone_before_it(
     questions = answer_with(monkeypatch, 1)
     results.table.setFocus()
     qtbot.keySequence(results.table, QKeySequence.StandardKey.Undo)
-    qtbot.wait(50)
+    wait_until_painted(qtbot, results)
     assert not questions
     assert results.undo_button.isVisible()
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests.gui.combos import shown_text
 from tests.gui.views.scripted import cat, words_below
+from tests.looks import wait_until_painted
 from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
 from workbench.gui.classify.test_set_picker import NUM_PICTURES
@@ -480,13 +481,13 @@ def test_the_first_answer_is_shown_from_its_top(qtbot, ready, service, size):
         service.answer_pictures()
     card = ready.panels["classify_result"]
     area = next(each for each in ready.findChildren(QScrollArea) if each.isAncestorOf(card))
-    qtbot.wait(50)  # until it is laid out
+    wait_until_painted(qtbot, area)
     assert area.verticalScrollBar().value() == 0
     for _ in range(2):
         ready.classify(["/x/next.png"])
         with qtbot.waitSignal(ready.state.predicted):
             service.answer_pictures()
-        qtbot.wait(50)
+        wait_until_painted(qtbot, area)
         assert area.verticalScrollBar().value() == 0
 
 
@@ -503,7 +504,7 @@ def test_classes_that_are_all_shown_have_no_scroll_bar(qtbot, ready, service, nu
     card = ready.panels["classify_result"]
     classes = card.classes
     assert (card.message.text(), card.message.isVisible()) == (blind, True)
-    qtbot.wait(50)
+    wait_until_painted(qtbot, classes)
     has_bar = classes.verticalScrollBar().isVisible()
     assert has_bar is (classes.viewport().height() < num_classes * ROW_PX)
     assert not has_bar or num_classes > 3

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetrics
 
 from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights
+from tests.looks import wait_until_painted
 from workbench.core.calibration.distance import references
 from workbench.core.calibration.reliability import kept_counts, reliability
 from workbench.gui.evaluate.reliability_figure import ReliabilityFigure
@@ -202,7 +203,7 @@ def test_an_evaluation_without_calibration_says_so(qtbot, view, panel):
     assert "Evaluate again" in panel.words.text()
     assert panel.diagrams.isHidden()
     assert panel.before.value.text() == "–"
-    qtbot.wait(50)  # until it is laid out
+    wait_until_painted(qtbot, panel)
     assert panel.height() > 500
     assert panel.source.y() - panel.temperature.geometry().bottom() < 40
 

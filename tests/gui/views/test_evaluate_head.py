@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 
 from tests.gui.views.pets import RESULT
 from tests.gui.views.test_evaluate_view import shown, view  # noqa: F401 - fixtures
+from tests.looks import wait_until_painted
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
 from workbench.protocol.trained.evaluate import Evaluate
@@ -41,12 +42,14 @@ def test_buttons_keep_their_places_whatever_the_model_and_the_state(
     head.start.click()
     _, answer = service.take(Evaluate)
     answer(Progress(id=1, text="Evaluating the test images", fraction=0.5))
-    qtbot.wait(50)
+    qtbot.waitUntil(head.cancel.isVisible)
+    wait_until_painted(qtbot, head)
     assert head.cancel.geometry().left() > before[-1][1]
     assert head.cancel.geometry().right() < head.top.width()
     assert places_of(head) == before
     answer(RESULT)
-    qtbot.wait(50)
+    qtbot.waitUntil(head.cancel.isHidden)
+    wait_until_painted(qtbot, head)
     assert places_of(head) == before
 
 
@@ -71,7 +74,7 @@ def test_the_page_without_scores_says_that_it_is_being_evaluated(view, service, 
     _, answer = service.take(Evaluate)
     answer(Progress(id=1, text="Evaluating the training images", fraction=0.25))
     view.state.look()  # as when the view is shown again
-    qtbot.wait(100)
+    wait_until_painted(qtbot, view)
     assert view.hint.title.text() == "Evaluating the training images, 25%"
     assert view.hint.text.text() == "The scores appear here."
     answer(Failed(id=1, error=ErrorParts(what="Canceled.")))

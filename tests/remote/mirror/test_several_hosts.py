@@ -23,6 +23,7 @@ from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.worker,
     pytest.mark.skipif(bool(sshd.why_not()), reason=sshd.why_not() or "runs"),
 ]

@@ -303,6 +303,7 @@ def test_a_run_is_trained_at_the_far_end(home, npz, progress):
     assert sorted(sent) == ["Sending the images: unpacking", "Sending the program: unpacking"]
 
 
+@pytest.mark.full
 @pytest.mark.worker
 def test_a_run_with_a_backbone_finds_its_weights_at_the_far_end(home, npz):
     run = remote_run(npz, with_backbone())

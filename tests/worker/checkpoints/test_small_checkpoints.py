@@ -69,6 +69,7 @@ def curves_of(events):
     return [(e.epoch, e.loss, e.accuracy, e.val_loss, e.val_accuracy) for e in last.values()]
 
 
+@pytest.mark.full_but("best")
 @pytest.mark.parametrize("keep", ["last", "best"])
 def test_a_kill_near_the_end_of_many_cached_epochs_loses_few_and_says_so_before(
     trainer, train_here, head, keep
@@ -120,6 +121,7 @@ def test_other_frozen_weights_are_refused_in_words(trainer, head):
     assert finished.can_resume  # once the right file is there again
 
 
+@pytest.mark.full
 def test_a_checkpoint_with_all_weights_still_resumes(trainer, train_here, head, monkeypatch):
     """As an earlier version has written it."""
     from workbench.worker.checkpoints import manager
@@ -155,6 +157,7 @@ def test_a_checkpoint_with_all_weights_still_resumes(trainer, train_here, head, 
     assert all(np.array_equal(left[name], right[name]) for name in left)
 
 
+@pytest.mark.full
 def test_a_stop_while_fine_tuning_is_prepared_keeps_all_of_the_head(trainer, head):
     project = head(epochs=60, fine_tuning_after=40, fine_tuning_rate=1e-4, precision="float32")
     nodes = project.graph.nodes

@@ -43,6 +43,7 @@ def curves_of(run):
     return history.losses.tolist(), epochs
 
 
+@pytest.mark.full
 def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_project):
     recipe = {
         "epochs": 4,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -235,6 +238,10 @@ MIDDLE = (
 )
 
 
+TWO_WAYS = {"xla": "off"} if computes_bfloat16() else {}
+"""Recipe with two ways to compute on this processor; compiling is slow on a busy machine."""
+
+
 def never(*words):
     pytest.fail(f"benchmarked: {words}")
 
@@ -258,8 +265,7 @@ def compiled_on(monkeypatch, tmp_path, small_project):
             data,
             target=connect(project),
             sizes=sizes_of(project, 200),
-            check=lambda: None,
-            **arguments,
+            **{"check": lambda: None, **arguments},
         )
 
     return make
@@ -278,14 +284,13 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     monkeypatch.setattr(plan_search, "LARGEST_SHARE", 1e9)
     monkeypatch.setattr(plan_search, "LONGEST_S", 1e9)
     reported = []
-    recipe = {"xla": "off"}  # compiling is slow on a busy machine
     measured = compiled_on(
-        recipe=recipe, measure=True, on_progress=lambda *words: reported.append(words)
+        recipe=TWO_WAYS, measure=True, on_progress=lambda *words: reported.append(words)
     )
     assert all(phase == "measuring" for phase, _, _ in reported)
     # A resumed run's pictures lie where today's memory lets them.
     before = msgspec.structs.replace(measured.plan, pipeline="streamed")
-    again = compiled_on(recipe=recipe, plan=before)
+    again = compiled_on(recipe=TWO_WAYS, plan=before)
     assert again.plan == measured.plan
     (first, first_state), (second, second_state) = train(measured), train(again)
     assert first.losses.tolist() == second.losses.tolist()
@@ -293,9 +298,8 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     for name, value in first_state.items():
         assert value.tobytes() == second_state[name].tobytes(), name
     files = list((tmp_path / "cache" / "plans").glob("*.json"))
-    if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
-        assert len(reported) == len(json.loads(files[0].read_text())["measured"]) == 2
-        assert "benchmarked earlier" in compiled_on(recipe=recipe).plan.words
+    assert len(reported) == len(json.loads(files[0].read_text())["measured"]) == 2
+    assert "benchmarked earlier" in compiled_on(recipe=TWO_WAYS).plan.words
 
 
 @pytest.fixture
@@ -311,29 +315,63 @@ def ahead(monkeypatch):
     ahead.end()
 
 
-@pytest.mark.skipif(not computes_bfloat16(), reason="one variant only: nothing to benchmark")
-def test_a_run_waits_for_the_benchmark_of_its_network_made_ahead(compiled_on, ahead, small_project):
-    recipe = {"xla": "off"}
-    key = plan_key(small_project(*MIDDLE, **recipe), 50)
-    known = Known({BF16: Timing(0.5, 0.0), PLAIN: Timing(0.1, 0.0)})
+def is_there(pid):
+    return Path(f"/proc/{pid}").exists()
 
-    def benchmark():
-        time.sleep(1.0)
-        keep_known(key, known)
-        time.sleep(600)
 
+class Benchmark:
+    """A benchmark made ahead, which keeps what it knows once a run has waited, and never ends.
+
+    Its process has no open file of this one, so they use a folder.
+    """
+
+    def __init__(self, folder, keep=lambda: None):
+        self._pid, self._waited, self._keep = folder / "pid", folder / "waited", keep
+
+    def __call__(self):
+        self._pid.write_text(f"{os.getpid()}\n")
+        while not self._waited.exists():
+            time.sleep(0.01)
+        self._keep()
+        while True:
+            signal.pause()
+
+    def wait(self):
+        """What a run calls that waits."""
+        self._waited.touch()
+
+    def pid(self):
+        """Of its process, once that has begun."""
+        deadline = time.monotonic() + 60
+        while not (self._pid.exists() and self._pid.read_text().endswith("\n")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return int(self._pid.read_text())
+
+
+def test_a_run_waits_for_the_benchmark_of_its_network_made_ahead(
+    compiled_on, ahead, small_project, tmp_path
+):
+    key = plan_key(small_project(*MIDDLE, **TWO_WAYS), 50)
+    recipe = TrainingRecipe().with_values(**TWO_WAYS)
+    first, second = possible_variants(recipe, has_bfloat16=computes_bfloat16())
+    known = Known({first: Timing(0.5, 0.0), second: Timing(0.1, 0.0)})
+    benchmark = Benchmark(tmp_path, lambda: keep_known(key, known))
     ahead.begin(key, benchmark)
-    plan = compiled_on(recipe=recipe, measure=True, on_progress=never).plan
-    assert plan.precision == "float32"
+    pid = benchmark.pid()
+    plan = compiled_on(recipe=TWO_WAYS, measure=True, on_progress=never, check=benchmark.wait).plan
+    assert (plan.precision, plan.xla) == (second.precision, second.xla)
     assert "benchmarked earlier" in plan.words
-    assert not ahead._is_under_way()
+    assert not is_there(pid)
 
 
-def test_a_resumed_run_ends_a_benchmark_made_ahead(compiled_on, ahead):
+def test_a_resumed_run_ends_a_benchmark_made_ahead(compiled_on, ahead, tmp_path):
     before = compiled_on().plan
-    ahead.begin("its own", lambda: time.sleep(600))
+    benchmark = Benchmark(tmp_path)
+    ahead.begin("its own", benchmark)
+    pid = benchmark.pid()
     compiled_on(plan=before)
-    assert not ahead._is_under_way()
+    assert not is_there(pid)
 
 
 def test_state_variables_are_all_that_training_changes(compiled_on):

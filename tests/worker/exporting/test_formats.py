@@ -66,6 +66,7 @@ def run_script(folder, photos, key):
     return [(row.rpartition(" ")[0], float(row.rpartition(" ")[2])) for row in rows]
 
 
+@pytest.mark.full_but("onnx", "c")
 @pytest.mark.parametrize("key", FORMATS)
 def test_the_script_of_a_ready_folder_classifies_as_workbench_does(
     key, colors, photos, service, tmp_path
@@ -94,6 +95,7 @@ def test_the_script_of_a_ready_folder_classifies_as_workbench_does(
         assert other == label
 
 
+@pytest.mark.full_but("litert_int8-softmax")
 @pytest.mark.parametrize("end", ["softmax", "linear"])
 @pytest.mark.parametrize("key", ["litert_int8", "c"])
 def test_numbers_of_8_bits_are_calibrated_in_the_model(key, end, photos, service, tmp_path):
@@ -108,6 +110,7 @@ def test_numbers_of_8_bits_are_calibrated_in_the_model(key, end, photos, service
     assert shown == pytest.approx([probability for _, probability in ours], abs=0.02)
 
 
+@pytest.mark.full_but("pad")
 @pytest.mark.parametrize("fit", ["stretch", "pad"])
 def test_images_are_fitted_as_here(fit, photos, service, tmp_path):
     run = make_run(tmp_path, fit=fit)
@@ -138,6 +141,7 @@ print(json.dumps(answers["scores"].numpy().tolist()))
 """
 
 
+@pytest.mark.full_but("crop")
 @pytest.mark.parametrize("fit", ["crop", "pad"])
 def test_a_saved_model_takes_image_files(fit, photos, service, tmp_path):
     run = make_run(tmp_path, fit=fit)

@@ -89,6 +89,7 @@ def test_c_names_the_operator_and_the_activation_at_fault(job, tmp_path):
     assert caught.value.fix.endswith("or replace that layer or its activation “log_softmax”.")
 
 
+@pytest.mark.full_but("place1-False", "place1-True")
 @pytest.mark.parametrize("is_ready_folder", [False, True])
 @pytest.mark.parametrize("place", ["missing/model.onnx", f"{'n' * 300}.onnx"])
 def test_a_place_that_cannot_be_written_is_refused_before_the_conversion(

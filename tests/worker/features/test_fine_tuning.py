@@ -185,6 +185,7 @@ def test_the_best_epoch_is_that_of_both_phases(train_here, frozen_project):
     assert trained.training.kept.epoch == lowest[0] <= 3
 
 
+@pytest.mark.full_but("False-1-planned")
 @pytest.mark.parametrize("recipe", [TUNED, EARLY], ids=["planned", "early"])
 @pytest.mark.parametrize(("augment", "epochs"), [(False, 1), (True, 3), (True, 4)])
 def test_a_run_killed_in_either_phase_ends_as_if_it_had_not_been(
@@ -241,6 +242,7 @@ def test_with_augmentation_the_epochs_use_several_copies(train_here, frozen_proj
     assert curves_of(first)[0][2] != curves_of(plain)[0][2]
 
 
+@pytest.mark.full
 def test_replicas_train_on_the_same_features(trainer, train_here, frozen_project):
     """Two on this computer; each sees its half of a batch."""
     recipe = {**TUNED, "precision": "float32", "xla": "off"}

@@ -64,6 +64,7 @@ def inner(pictures, edge):
     return np.asarray(pictures)[:, edge:-edge, edge:-edge]
 
 
+@pytest.mark.full_but("False", "<lambda>0")
 @pytest.mark.parametrize("jit", [True, False])
 @pytest.mark.parametrize(
     "make",
@@ -101,6 +102,7 @@ def test_wrap_repeats_the_picture():
         assert sorted(before.ravel().tolist()) == sorted(after.ravel().tolist())
 
 
+@pytest.mark.full_but("False")
 @pytest.mark.parametrize("jit", [True, False])
 def test_a_whole_chain_is_close_to_kerass_layers(jit, monkeypatch):
     chain = [

@@ -46,6 +46,7 @@ def pair(graph, images, precision="float32"):
     )
 
 
+@pytest.mark.full_but("mobilenet")
 @pytest.mark.parametrize("key", BUNDLED)
 def test_a_backbone_in_float32_differs_by_rounding(key):
     images = patterns(3).astype(np.float32)
@@ -54,6 +55,7 @@ def test_a_backbone_in_float32_differs_by_rounding(key):
     assert np.abs(plain - fast).max() < 1e-4
 
 
+@pytest.mark.full_but("mobilenet")
 @pytest.mark.parametrize("key", BUNDLED)
 def test_a_backbone_in_bfloat16_is_as_near_to_float32_as_the_model_is(key):
     graph, images = graph_with(all_backbones()[key]), patterns(3).astype(np.float32)

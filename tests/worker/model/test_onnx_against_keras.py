@@ -37,6 +37,18 @@ def _cleared():
     keras.backend.clear_session()
 
 
+@pytest.mark.full_but(
+    "conv2d",
+    "max_pooling2d",
+    "average_pooling2d",
+    "add",
+    "relu",
+    "concatenate",
+    "flatten",
+    "rescaling",
+    "activation",
+    "normalization",
+)
 @pytest.mark.parametrize("spec", kinds(), ids=lambda spec: spec.key)
 def test_a_layer_computes_what_kerass_does_whatever_its_parameters(spec):
     cases = some_of(cases_of(spec, num_random=4), SHARE)
@@ -48,6 +60,7 @@ def test_a_layer_computes_what_kerass_does_whatever_its_parameters(spec):
         assert not isinstance(param, ChoiceParam) or tried == {*param.choices}, param.key
 
 
+@pytest.mark.full_but("0", "1", "2")
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_network_gives_kerass_scores(seed):
     pair = pair_of(random_valid_graph(random.Random(seed), all_layers()), seed)

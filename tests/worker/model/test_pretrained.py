@@ -66,6 +66,7 @@ def test_lite0_predicts_as_its_pytorch_original():
     assert np.abs(received - stored["features"]).max() < 1e-4
 
 
+@pytest.mark.full_but("mobilenet_v3")
 @pytest.mark.parametrize("key", DOWNLOADED)
 def test_a_file_as_keras_publishes_it_predicts_as_keras(key, specs, tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))

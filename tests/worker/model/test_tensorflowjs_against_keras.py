@@ -29,12 +29,25 @@ def _cleared():
     keras.backend.clear_session()
 
 
+@pytest.mark.full_but(
+    "conv2d",
+    "max_pooling2d",
+    "average_pooling2d",
+    "add",
+    "relu",
+    "concatenate",
+    "flatten",
+    "rescaling",
+    "activation",
+    "normalization",
+)
 @pytest.mark.parametrize("spec", kinds(), ids=lambda spec: spec.key)
 def test_a_layer_computes_what_kerass_does_whatever_its_parameters(spec, tmp_path):
     cases = some_of(cases_of(spec, num_random=2), 0.0)
     assert failures(list(networks(cases)), tmp_path) == []
 
 
+@pytest.mark.full
 def test_random_networks_give_kerass_scores(tmp_path):
     graphs = [random_valid_graph(random.Random(seed), all_layers()) for seed in range(8)]
     written = [write(pair_of(graph, n), tmp_path / str(n)) for n, graph in enumerate(graphs)]

@@ -158,6 +158,7 @@ def test_small_images_that_are_in_no_file(service, tmp_path):
         assert np.array_equal(np.asarray(Image.open(path)), expected)
 
 
+@pytest.mark.full
 def test_wrong_labels_of_photos_rank_first(service, shared_data, tmp_path):
     wrong, total = mislabel(shared_data / "flowers", tmp_path / "data", share=0.05, seed=3, most=60)
     project = Project(dataset=Choice("folder", {"path": str(tmp_path / "data"), "fit": "crop"}))

@@ -140,6 +140,7 @@ def test_killed_twice_the_table_has_every_image_once(brightness, photos, tmp_pat
     assert "'" not in "".join(row["file"] for row in table_rows(path))
 
 
+@pytest.mark.full
 def test_the_command_line_killed_twice_has_every_image_once(brightness, tmp_path):
     """The proof `many_images` does it with 20,000."""
     folder, number = tmp_path / "photos", 300

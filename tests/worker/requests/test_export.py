@@ -202,6 +202,7 @@ def test_the_script_is_formatted_and_lints(exchange):
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.full
 def test_an_export_replaces_the_old_file_only_when_it_is_whole(exchange, tmp_path):
     target = tmp_path / "sub" / "model.keras"
     error = exchange.service.failed(Export, model=exchange.run, format="keras", path=str(target))
@@ -426,6 +427,7 @@ def others(exchange, tmp_path) -> Path:
     return with_names(exchange, OTHER_NAMES, tmp_path / "others.keras")
 
 
+@pytest.mark.full
 def test_menu_drop_classify_and_command_give_the_same_class_names(
     others, window, run_command, qtbot, monkeypatch
 ):

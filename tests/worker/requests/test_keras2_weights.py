@@ -113,6 +113,7 @@ def test_keras_2_predicts_the_same_with_what_was_exported(folder, name, job, way
     assert differs <= LIMIT
 
 
+@pytest.mark.full
 def test_the_command_loads_and_exports(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     project, run, out = (tmp_path / name for name in ("cifar.workbench", "run", "out.keras2.h5"))
@@ -148,6 +149,7 @@ def _texts(group, key):
     return [n.decode() if isinstance(n, bytes) else n for n in group.attrs[key]]
 
 
+@pytest.mark.full
 def test_many_long_names_are_written_in_parts_and_read_again(tmp_path):
     many = [("relu", {})] * 700
     graph = chain(("input", {"shape": (2, 2, 1)}), *many, ("flatten", {}), ("dense", {"units": 2}))

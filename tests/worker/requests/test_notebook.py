@@ -44,6 +44,7 @@ LIMIT = 1e-5
 # what is written ---------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_path):
     few = Choice("folder", {"path": str(tmp_path / "few")})  # the 1,000 photos take their time
     for number in range(20):
@@ -73,6 +74,7 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         assert done.returncode == 0, done.stdout[:3000]
 
 
+@pytest.mark.full
 def test_images_that_come_with_workbench_are_packed_as_a_run_has_them(away, tmp_path):
     project = find_template("flowers_dense").project
     path = tmp_path / "flowers.ipynb"
@@ -165,6 +167,7 @@ def test_the_test_pictures_are_scored_here_as_there(away, trained):
     assert sum(score.count for score in here.per_class) == there.count == 61
 
 
+@pytest.mark.full
 def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
     """And keeps the test part apart that Workbench keeps apart, where the data has none."""
     some = notebook_project(

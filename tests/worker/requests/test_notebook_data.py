@@ -32,6 +32,7 @@ from workbench.worker.saved_models.result_images import as_trained, refuse_other
 pytestmark = [pytest.mark.worker, pytest.mark.timeout(600)]
 
 
+@pytest.mark.full_but("python")
 @pytest.mark.parametrize("kind", ["notebook", "python"])
 def test_a_program_has_the_images_of_a_run(service, train_here, tmp_path, kind):
     case, name = {"notebook": (moved, "p.ipynb"), "python": (deep_files, "p.py")}[kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import os
@@ -103,12 +104,38 @@ def test_any_recipe_gives_a_formatted_program(tmp_path):
         assert done.returncode == 0, done.stdout[:3000]
 
 
-def test_a_plain_recipe_stays_a_plain_program():
-    text = script(context(), "p.py")
-    for word in ("swap_averages", "WarmUp", "one_hot", "penalty", "best_weights", "clip_by"):
-        assert word not in text
-    for word in ("pretrained", "tuned", "tuning", "frozen", "HEAD_EPOCHS", "python_function"):
-        assert word not in text
+def names_in(recipe):
+    """All names of a program: of its variables, functions, classes, attributes and arguments."""
+    tree = ast.walk(ast.parse(script(context(recipe), "p.py")))
+    fields = ("id", "attr", "arg", "name")
+    return {getattr(node, field) for node in tree for field in fields if hasattr(node, field)}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ema_decay", 0.99),
+        ("warmup_epochs", 1.5),
+        ("label_smoothing", 0.1),
+        ("clip_norm", 1.0),
+        ("keep", "best"),
+        ("mixing", "mixup"),
+        ("fine_tuning_after", 4),
+    ],
+)
+def test_a_program_has_only_what_its_recipe_needs(key, value):
+    """What one setting adds is in no program without it."""
+    plain, other = names_in(TrainingRecipe()), names_in(TrainingRecipe(**{key: value}))
+    assert other - plain
+    assert plain - other <= {"SparseCategoricalCrossentropy"}
+
+
+def test_all_that_a_plain_program_defines_it_uses():
+    tree = list(ast.walk(ast.parse(script(context(), "p.py"))))
+    defined = {n.name for n in tree if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    defined |= {n.id for n in tree if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    used = {n.id for n in tree if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    assert defined - used == set()
 
 
 def test_only_layers_that_learn_normalize_by_the_batch():

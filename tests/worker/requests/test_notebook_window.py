@@ -63,6 +63,7 @@ def test_a_notebook_is_written_and_what_to_do_next_is_shown(
     assert "Import notebook results" in more
 
 
+@pytest.mark.full
 def test_the_weights_that_training_starts_from_are_a_second_file_to_upload(
     qtbot, window, shown, monkeypatch, tmp_path
 ):

@@ -191,6 +191,7 @@ def _loss():
     return all_curves()["loss"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("cores", "recipe"),
     [
@@ -223,6 +224,7 @@ def test_what_follows_the_epochs_does_so_in_each_phase(away, photos, train_here,
         assert 7 in numbers
 
 
+@pytest.mark.full
 def test_augmentation_and_measured_normalization_start_as_they_were(away, photos):
     """Layers that run on the host keep what they have measured when the weights are loaded."""
     front = [("normalization", {}), ("random_flip", {"mode": "horizontal"})]
@@ -243,6 +245,7 @@ def test_augmentation_and_measured_normalization_start_as_they_were(away, photos
     assert there.loss == pytest.approx(history["test"]["loss"])
 
 
+@pytest.mark.full_but("cut")
 @pytest.mark.parametrize("damage", ["cut", "other"])
 def test_a_file_of_weights_that_does_not_fit_is_named(away, photos, damage):
     program = exported(away, project_of(photos), f"{damage}.ipynb")
@@ -258,6 +261,7 @@ def test_a_file_of_weights_that_does_not_fit_is_named(away, photos, damage):
     assert f"{weights.name} is damaged or belongs to another network" in str(caught.value)
 
 
+@pytest.mark.full
 def test_both_phases_are_traced_for_a_tpu_of_eight_cores(away, photos):
     project = project_of(photos, precision="bfloat16", ema_decay=0.9, batch_size=16, penalty=True)
     program = exported(away, project, "traced.ipynb")

@@ -57,6 +57,7 @@ def project(tmp_path):
     return path
 
 
+@pytest.mark.full
 def test_the_script_starts_with_the_pretrained_weights_and_leaves_them(project, tmp_path):
     script, weights = tmp_path / "net.py", tmp_path / "net.pretrained.weights.h5"
     assert main(["export", str(project), "python", str(script)]) == 0

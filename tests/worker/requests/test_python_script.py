@@ -182,6 +182,7 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
         assert exported == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step
 
 
+@pytest.mark.full_but("values1", "values3")
 @pytest.mark.parametrize(
     ("values", "is_logits"),
     [
@@ -252,6 +253,7 @@ def tuned_here(recipe, train, weights):
     return built.model.get_weights(), losses
 
 
+@pytest.mark.full_but("values0")
 @pytest.mark.parametrize("values", [{"schedule": "cosine"}, {"fine_tuning_rate": 0.004}])
 def test_the_script_trains_both_phases_as_a_run_does(npz, values):
     """All images are one batch: their order, which is another one in Keras, does not count."""

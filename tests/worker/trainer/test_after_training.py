@@ -50,6 +50,7 @@ def skipped(training):
     return [e.text for e in training.all(LogLine) if e.text.startswith("Skipped")]
 
 
+@pytest.mark.full_but("signal")
 @pytest.mark.parametrize("how", ["skip", "signal"])
 def test_after_a_stop_the_weights_are_there_and_the_test_can_be_skipped(
     trainer, small_project, much_to_test, how
@@ -75,6 +76,7 @@ def test_after_a_stop_the_weights_are_there_and_the_test_can_be_skipped(
     assert take_request(training.run) is None  # it was taken once
 
 
+@pytest.mark.full
 def test_a_stop_behind_the_last_epoch_ends_all_that_follows_and_the_run_is_completed(
     trainer, small_project, much_to_test
 ):
@@ -87,6 +89,7 @@ def test_a_stop_behind_the_last_epoch_ends_all_that_follows_and_the_run_is_compl
     assert skipped(training)
 
 
+@pytest.mark.full
 def test_what_follows_a_stop_is_left_out_at_once_for_a_run_that_waits(
     trainer, small_project, much_to_test
 ):
@@ -103,6 +106,7 @@ def test_what_follows_a_stop_is_left_out_at_once_for_a_run_that_waits(
     assert finished.kept is not None
 
 
+@pytest.mark.full
 def test_a_skip_before_the_end_skips_nothing(trainer, small_project):
     training = trainer(small_project(**ENDLESS))
     training.wait_for(EpochFinished)

@@ -28,6 +28,7 @@ def doubtful_npz(tmp_path_factory):
     return path
 
 
+@pytest.mark.full_but("split")
 @pytest.mark.parametrize("validation", ["split", "test"])
 def test_evaluate_repeats_the_test_of_a_mixed_precision_run_to_the_digit(
     train_here, service, small_project, doubtful_npz, validation
@@ -63,6 +64,7 @@ def test_weights_of_the_best_epoch_are_named_and_where_it_was_chosen(train_here,
     assert started.keep == "best"
 
 
+@pytest.mark.full
 def test_the_speed_of_a_run_is_known_before_it_ends(trainer, small_project):
     training = trainer(small_project(epochs=100_000, precision="float32", xla="off"))
     training.wait_for(EpochFinished, count=3)

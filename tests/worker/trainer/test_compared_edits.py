@@ -68,6 +68,7 @@ def test_a_relabeled_and_a_left_out_test_image(trainer, small_project, tmp_path,
     assert compare_runs(after, before).edits.words == SURE
 
 
+@pytest.mark.full
 def test_an_edited_training_image_leaves_the_test_as_it_is(
     trainer, service, small_project, tmp_path
 ):

@@ -101,6 +101,7 @@ def test_damaged_edits_of_a_card_are_named():
         edits_of({"left_out": ["no content"]})
 
 
+@pytest.mark.full
 def test_a_run_with_edits_and_a_split_by_content_resumes_exactly(
     trainer, train_here, small_project, folder
 ):

@@ -105,6 +105,7 @@ def test_some_layers_start_anew_and_are_named(train_here, begun_here, small_proj
     assert words.endswith("1 layer. Not from there: dense_2, dense_4.")
 
 
+@pytest.mark.full
 def test_it_is_resumed_when_the_other_run_is_gone(source, begun, begun_here, small_project):
     project = small_project(**PLAIN, epochs=4)
     whole = begun_here(source, project)

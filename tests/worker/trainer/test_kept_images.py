@@ -29,6 +29,7 @@ def kept_images(run):
     return kept, read_image_scores(run, kept)
 
 
+@pytest.mark.full_but("1")
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_the_images_of_a_test_are_those_of_evaluate(trainer, service, small_project, replicas):
     project = small_project(precision="float32", batch_size=48)
@@ -61,6 +62,7 @@ def test_the_images_of_a_test_are_those_of_evaluate(trainer, service, small_proj
     np.testing.assert_array_equal(again.rank, images.rank)
 
 
+@pytest.mark.full_but("files")
 @pytest.mark.parametrize("kind", ["files", "arrays"])
 def test_an_image_is_found_by_its_place(train_here, small_project, tmp_path, kind):
     """Also behind edits that leave images out, and where the split has drawn it."""

@@ -42,6 +42,7 @@ def train_longer(training, epochs):
     return finished
 
 
+@pytest.mark.full_but("best")
 @pytest.mark.parametrize("keep", ["last", "best"])
 def test_two_epochs_and_two_more_are_four(trainer, train_here, small_project, keep):
     """Optimizer, data position, random state, best epoch: the weights are equal to the bit."""
@@ -72,6 +73,7 @@ def test_two_epochs_and_two_more_are_four(trainer, train_here, small_project, ke
     assert line.can_train_longer
 
 
+@pytest.mark.full
 def test_a_schedule_over_all_epochs_is_computed_anew_and_that_is_logged(trainer, small_project):
     training = trainer(small_project(**RECIPE, epochs=2, schedule="cosine"))
     training.finish()
@@ -83,6 +85,7 @@ def test_a_schedule_over_all_epochs_is_computed_anew_and_that_is_logged(trainer,
     assert "differs from that of a run planned for 4 epochs" in words
 
 
+@pytest.mark.full
 def test_what_early_stopping_ended_goes_on_and_its_best_epoch_stays(trainer, small_project):
     """Steps that are lost in rounding: no epoch is better than the first."""
     recipe = {**RECIPE, "optimizer": "sgd", "learning_rate": 1e-30, "keep": "best"}
@@ -95,6 +98,7 @@ def test_what_early_stopping_ended_goes_on_and_its_best_epoch_stays(trainer, sma
         np.testing.assert_array_equal(array, kept[name])
 
 
+@pytest.mark.full
 def test_a_longer_training_is_paused_and_resumed_from_the_queue(trainer, train_here, small_project):
     training = trainer(small_project(*AUGMENTED, **RECIPE, epochs=1, steps_per_epoch=150))
     training.finish()
@@ -130,6 +134,7 @@ def test_the_terminal_trains_longer(trainer, small_project):
     assert [e["epoch"] for e in events if e["event"] == "epoch_finished"] == [2]
 
 
+@pytest.mark.full
 def test_without_the_setting_nothing_is_kept(trainer, small_project):
     from workbench.runs.home import data_home
 

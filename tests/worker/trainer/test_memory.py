@@ -16,6 +16,7 @@ pytestmark = [
 SIDE, LIMIT = 256, 1200 * 2**20
 
 
+@pytest.mark.full_but("streamed")
 @pytest.mark.parametrize("place", ["cached", "streamed"])
 def test_ten_times_the_pictures_take_the_same_memory(tmp_path, place):
     peaks = []

@@ -169,6 +169,7 @@ def test_it_looks_as_a_trainer_that_is_begun_for_its_run(kept, trainer, small_pr
         assert training.finish().outcome == "stopped"
 
 
+@pytest.mark.full
 def test_a_run_of_other_variables_is_not_handed_over(kept, trainer, small_project):
     ready = kept(small_project())
     training = trainer(small_project(threads=1))
@@ -229,6 +230,7 @@ def test_where_it_was_killed_a_trainer_is_begun(kept, trainer, small_project):
     assert kept(project) != ready
 
 
+@pytest.mark.full
 def test_where_it_does_not_answer_a_trainer_is_begun(kept, trainer, small_project, monkeypatch):
     monkeypatch.setattr("workbench.runs.ready._PATIENCE_S", 0.2)
     project = small_project()
@@ -240,6 +242,7 @@ def test_where_it_does_not_answer_a_trainer_is_begun(kept, trainer, small_projec
     assert training.finish().outcome == "completed"
 
 
+@pytest.mark.full
 def test_of_two_runs_begun_at_once_one_gets_it(kept, begun, small_project):
     project = small_project()
     ready = kept(project)
@@ -292,6 +295,7 @@ def network(small_project, kind, **recipe):
     return small_project(("rescaling", {}), kind, xla="off", **recipe)
 
 
+@pytest.mark.full
 def test_it_benchmarks_the_open_projects_beforehand(kept, trainer, small_project):
     dense = network(small_project, ("flatten", {}))
     convolution = network(small_project, ("conv2d", {"filters": 3, "kernel_size": (3, 3)}))
@@ -318,6 +322,7 @@ def test_it_benchmarks_the_open_projects_beforehand(kept, trainer, small_project
         np.testing.assert_array_equal(values, weights[1][name])
 
 
+@pytest.mark.full
 def test_a_run_may_come_during_the_benchmark(kept, trainer, small_project):
     project = network(small_project, ("conv2d", {"filters": 3, "kernel_size": (3, 3)}))
     ready = kept(project)

@@ -7,7 +7,7 @@ import pytest
 from tests.end2end.hands.test_own_pictures import CLASSES, generated
 from tests.proofs.relabel import mended, with_wrong_labels
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.full, pytest.mark.worker]
 
 
 def test_mended_labels_raise_the_accuracy(tmp_path):

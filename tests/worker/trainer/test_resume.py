@@ -152,6 +152,7 @@ def boards(folder):
     return found
 
 
+@pytest.mark.full
 def test_a_checkpoint_that_cannot_be_written_is_logged_and_training_goes_on(trainer, small_project):
     """Files limited in size: the event log fits, the checkpoint does not."""
     wide = [("flatten", {}), ("dense", {"units": 2_000})]

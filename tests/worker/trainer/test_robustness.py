@@ -55,6 +55,7 @@ def test_a_test_of_another_version_is_a_warning(trainer, small_project):
     assert read_robustness(trained.run) is None
 
 
+@pytest.mark.full
 def test_a_stop_does_not_wait_for_it(trainer, small_project):
     trained = trainer(replace(small_project(**ENDLESS), robustness=(CAMERA,)))
     trained.wait_for(Batch)

@@ -83,6 +83,7 @@ def test_a_training_is_completed_logged_and_kept(trainer, small_project):
     assert "Traceback" not in run.log_path.read_text()
 
 
+@pytest.mark.full
 def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
     train_here, small_project, tmp_path
 ):
@@ -98,6 +99,7 @@ def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
     assert trained.run.model_card().class_names == names
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_curve(trainer, train_here, small_project):
     """Also in another process, and after other trainings there."""
     augmented = [("random_flip", {}), ("rescaling", {}), ("conv2d", {"filters": 4})]
@@ -129,6 +131,7 @@ def test_stop_keeps_the_weights(trainer, small_project):
     assert outcome_of(training.run).sentence() == "Training stopped; the weights are saved."
 
 
+@pytest.mark.full
 def test_sigterm_is_a_stop(trainer, small_project):
     training = trainer(small_project(**ENDLESS, validation="none"))
     training.wait_for(Batch)
@@ -222,6 +225,7 @@ def test_a_batch_larger_than_the_data_is_made_smaller_and_logged(train_here, sma
     assert any("540" in text and "5,000" in text for text in told), told
 
 
+@pytest.mark.full_but("adam")
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "rmsprop"])
 def test_every_optimizer_learns(train_here, small_project, optimizer):
     rate = 0.01 if optimizer == "rmsprop" else 0.05
@@ -231,6 +235,7 @@ def test_every_optimizer_learns(train_here, small_project, optimizer):
     assert train_here(project).training.test.accuracy > 0.8
 
 
+@pytest.mark.full_but("float32")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_normalization_learns_from_the_training_part(
     train_here, small_project, stripes_npz, precision

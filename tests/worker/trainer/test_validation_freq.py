@@ -29,6 +29,7 @@ def keras_history(**options):
     return model.fit(x, y, validation_data=(x, y), verbose=0, **options).history
 
 
+@pytest.mark.full_but("7-3")
 @pytest.mark.parametrize(("epochs", "freq"), [(7, 3), (4, 2), (3, 1), (2, 5)])
 def test_the_validated_epochs_are_those_of_keras(train_here, small_project, epochs, freq):
     done = train_here(small_project(epochs=epochs, validation_freq=freq))
@@ -64,6 +65,7 @@ def test_patience_counts_validations_as_in_keras(train_here, small_project):
     assert ours == len(theirs["loss"]) == 6
 
 
+@pytest.mark.full
 def test_a_run_that_is_paused_between_validations_goes_on_the_same(
     trainer, train_here, small_project
 ):

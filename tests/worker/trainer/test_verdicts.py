@@ -24,6 +24,7 @@ def test_a_healthy_training_has_no_verdict(train_here, small_project):
     assert verdict_of(train_here(small_project(epochs=12, precision="float32"))) == ""
 
 
+@pytest.mark.full_but("adam")
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_far_too_high_a_learning_rate_is_named(train_here, small_project, optimizer):
     layers = [("rescaling", {}), ("conv2d", {"filters": 4, "activation": "relu"})]

@@ -17,7 +17,7 @@ from workbench.runs.log.event_log import read_all
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
-pytestmark = [pytest.mark.worker, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.worker, pytest.mark.timeout(900)]
 
 _PATIENCE_S = 280.0
 """Three trainers begin one after another, on a machine that may do much else."""

@@ -209,6 +209,7 @@ def test_a_run_has_one_dialog_and_a_format_of_the_menu_is_chosen_there(window, s
     assert dialog.formats.current.key == "savedmodel"
 
 
+@pytest.mark.full
 @pytest.mark.worker
 def test_a_model_is_exported_canceled_and_exported_again(show, tmp_path, qtbot, path_chosen):
     run = make_run(tmp_path)
