@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from workbench.protocol.bases import Answer, Request
-
-MapMethod = Literal["pca", "umap"]
-
-MAP_METHODS: tuple[MapMethod, ...] = get_args(MapMethod)
 
 ImageState = Literal["", "missing", "changed"]
 """What has become of an image since the features were computed: its file is gone, or has another
@@ -23,11 +19,9 @@ class MapImages(Request, frozen=True, kw_only=True, tag="map_images"):
 
     Attributes:
         model: Path of a run folder.
-        method: How the features become places in a plane.
     """
 
     model: str
-    method: MapMethod = "pca"
 
 
 class FindNearest(Request, frozen=True, kw_only=True, tag="find_nearest"):
