@@ -75,9 +75,10 @@ def test_training_there_asks_first_and_remembers_the_answer(cifar, qtbot, listen
     press(connect, "Connect to")
     qtbot.waitUntil(lambda: bool(listener.greetings), timeout=60_000)
     assert listener.greetings[0].startswith(b"SSH-2.0")
-    run = cifar.context.library.current.folder
+    run = cifar.context.library.current.run
     run.control_path.write_bytes(b"leave\n")
     qtbot.waitUntil(lambda: not run.is_alive(), timeout=60_000)
+    cifar.context.library.refresh()
     qtbot.waitUntil(lambda: not cifar.runs.is_running, timeout=60_000)
 
 
