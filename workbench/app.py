@@ -37,8 +37,6 @@ from workbench.gui.shell.ready_keeper import ReadyKeeper
 from workbench.layers import all_layers
 from workbench.runs.home import data_home, runs_home
 from workbench.settings.options.animates import SPEC as ANIMATES
-from workbench.settings.options.autosave_seconds import SPEC as AUTOSAVE_SECONDS
-from workbench.settings.options.offers_recovery import SPEC as OFFERS_RECOVERY
 from workbench.settings.options.theme import SPEC as THEME
 from workbench.settings.schema import Settings
 from workbench.settings.store import SettingsStore
@@ -70,7 +68,6 @@ def run_window(project_path: str | None = None, frame: FirstFrame | None = None)
     recovery = RecoveryController(context.document, data_home() / "recovery", window)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
-    _follow_autosave(context.settings, recovery)
     _follow_motion(context.settings)
     keeper = keep_trainer_ready(window)
     window.show()
@@ -83,14 +80,6 @@ def run_window(project_path: str | None = None, frame: FirstFrame | None = None)
     close_context(context)
     faults.uninstall()
     return code
-
-
-def _follow_autosave(settings: SettingsStore, recovery: RecoveryController) -> None:
-    def follow(changed: Settings) -> None:
-        recovery.autosave.set_delay(1000 * changed.get(AUTOSAVE_SECONDS))
-
-    settings.listen(follow)
-    follow(settings.settings)
 
 
 def _follow_motion(settings: SettingsStore) -> None:
@@ -174,8 +163,7 @@ def _after_first_paint(
         # Where it cannot be opened, while the error is shown.
         QTimer.singleShot(0, window, lambda: _show_any(window))
         window.files.open(project_path)
-    if window.context.settings.settings.get(OFFERS_RECOVERY):
-        recovery.offer()
+    recovery.offer()
 
 
 def _show_any(window: MainWindow) -> None:

@@ -240,14 +240,6 @@ TFDS = Part(
     packages=("tensorflow-datasets", "importlib_resources"),
     requirements=("tensorflow-datasets>=4.9.7", "importlib_resources"),
 )
-UMAP = Part(
-    key="umap",
-    library="UMAP",
-    purpose="maps of images by UMAP",
-    modules=("umap",),
-    packages=("umap-learn",),
-    requirements=("umap-learn>=0.5.7",),
-)
 WEBCAM = Part(
     key="camera",
     library="Qt Multimedia",
@@ -269,5 +261,5 @@ CUDA = Part(
     pinned="tensorflow[and-cuda]=={version}",
 )
 
-PARTS = (TRAIN, CLASSIFY, WINDOW, LITERT, KERAS2, PARQUET, HEIC, TFDS, UMAP, WEBCAM)
+PARTS = (TRAIN, CLASSIFY, WINDOW, LITERT, KERAS2, PARQUET, HEIC, TFDS, WEBCAM)
 """All that any computer can have; the first three together are the extra "full"."""

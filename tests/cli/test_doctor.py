@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.hostile import Listener
 from workbench.checkup import doctor
 from workbench.checkup.doctor import Finding, examine, offered_targets
 from workbench.cli import main
@@ -26,11 +26,6 @@ HAS_CHIP = bool(TpuHost().chips())
 
 def _lines(capsys):
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-
-
-def closed_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def test_the_doctor_finds_this_computer_well(capsys):
@@ -61,12 +56,14 @@ def test_the_doctor_says_what_a_target_lacks(capsys):
     assert "no  tpu:local" in capsys.readouterr().out
 
 
-def test_the_doctor_checks_a_grpc_address(capsys):
-    port = closed_port()
-    assert main(["doctor", f"tpu:grpc://127.0.0.1:{port}", "--json"]) == 1
+def test_the_doctor_answers_a_grpc_address_with_the_way_of_today(capsys):
+    with Listener() as listener:
+        assert main(["doctor", f"tpu:grpc://127.0.0.1:{listener.port}", "--json"]) == 1
+        assert listener.greetings == []
     last = _lines(capsys)[-1]
-    assert "No server listens" in last["words"]
+    assert "no longer be reached by a grpc address" in last["words"]
     assert "2025-04-25" in last["fix"]
+    assert "ssh:HOST/tpu:local" in last["fix"]
 
 
 def test_the_doctor_refuses_what_is_no_target(capsys):
@@ -119,13 +116,12 @@ def test_targets_prints_what_programs_need(capsys):
 
 
 def test_targets_offers_what_the_environment_names(capsys, monkeypatch):
-    port = closed_port()
-    monkeypatch.setenv("COLAB_TPU_ADDR", f"127.0.0.1:{port}")
+    monkeypatch.setenv("COLAB_TPU_ADDR", "127.0.0.1:8470")
     monkeypatch.setenv("TPU_NAME", "mine")
     assert main(["targets", "--json"]) == 0
     lines = {line["text"]: line for line in _lines(capsys)}
-    colab = lines[f"tpu:grpc://127.0.0.1:{port}"]
-    assert "No server listens" in colab["problem"]["what"]
+    colab = lines["tpu:grpc://127.0.0.1:8470"]
+    assert "no longer be reached" in colab["problem"]["what"]
     assert "COLAB_TPU_ADDR" in colab["found_by"]
     assert lines["tpu:mine"]["is_remote"]
     assert main(["targets"]) == 0
@@ -143,14 +139,13 @@ def test_targets_offers_the_computers_that_were_connected_before(capsys):
     assert saved["found_by"] == "connected before: v5e"
 
 
-@pytest.mark.parametrize("target", ["tpu:local", "gpu", "tpu:mine", "tpu:grpc://127.0.0.1:PORT"])
+@pytest.mark.parametrize("target", ["tpu:local", "gpu", "tpu:mine", "tpu:grpc://127.0.0.1:9"])
 def test_train_says_what_is_wrong_with_a_target_before_there_is_a_run(tmp_path, capsys, target):
     if (HAS_CHIP and target == "tpu:local") or (cards() and target == "gpu"):
         pytest.skip("it could train there")
     path = Path(tmp_path / "p.workbench")
     assert main(["new", "fashion_convnet", str(path)]) == 0
     capsys.readouterr()
-    target = target.replace("PORT", str(closed_port()))
     assert main(["train", str(path), "--target", target, "--json"]) == 4
     (line,) = _lines(capsys)
     assert line["error"]["fix"]

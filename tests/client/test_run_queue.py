@@ -332,7 +332,7 @@ def test_a_run_that_lacks_disk_space_starts_where_that_is_agreed_to(qtbot, libra
 
 @pytest.mark.usefixtures("full_disk", "trainers")
 def test_disk_space_is_asked_about_behind_the_question_about_an_address(qtbot, library):
-    far = Choice("tpu", {"address": "grpc://127.0.0.1:9"})
+    far = Choice("ssh", {"host": "127.0.0.1", "port": 9})
     with qtbot.waitSignal(library.place_unknown) as unknown:
         library.start_run(Project(target=far), title="one")
     with qtbot.waitSignal(library.room_short):

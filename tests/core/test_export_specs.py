@@ -16,7 +16,7 @@ def test_a_ready_folder_is_filled_from_sections_that_exist(reader):
     runtime = reader.runtime
     wanted = {*runtime.scripts.values(), reader.section} - {""}
     assert runtime.scripts
-    assert wanted <= sections(runtime.texts).keys()
+    assert wanted <= sections(*runtime.texts).keys()
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)

@@ -60,10 +60,12 @@ def test_listing_in_the_terminal_touches_no_network(hostile, tmp_path, command):
     assert (found, listener.greetings) == ([], [])
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.skipif(
+    None in (shutil.which("strace"), shutil.which("ssh")), reason="strace or ssh is not installed"
+)
 def test_the_trace_would_show_a_connection(hostile, tmp_path):
     listener, _ = hostile
-    words = ["-m", "workbench", "doctor", f"tpu:grpc://127.0.0.1:{listener.port}"]
+    words = ["-m", "workbench", "doctor", f"ssh:127.0.0.1:{listener.port}"]
     strace = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,execve", "-o"]
     log = tmp_path / "trace"
     subprocess.run([*strace, str(log), sys.executable, *words], capture_output=True, check=False)

@@ -169,7 +169,7 @@ def test_every_python_program_has_the_same_source(tmp_path):
     rules = names_of(reader_source())
     assert max(Counter(rules).values()) == 1
     assert max(Counter(names_of(script)).values()) == 1
-    plain = read("script.py.txt")
+    plain = read("script.py")
     assert "$image_reader" in plain
     for line in reader_imports():
         assert f"{line}\n" in plain, line

@@ -35,7 +35,6 @@ USES = {
     "parquet": ("workbench runs export RUN curves.parquet",),
     "heic": (f"python -c {json.dumps(_HEIC)}", "workbench classify RUN photo.heic --json"),
     "tfds": (f"python -c {json.dumps(_TFDS)}",),
-    "umap": ("workbench map RUN --method umap -o map.csv",),
     "camera": (f"python -c {json.dumps(_CAMERA)}",),
     "tfjs": ("workbench export RUN tensorflowjs tfjs_model --json",),
 }

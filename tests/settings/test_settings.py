@@ -42,7 +42,7 @@ def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
     store.change(theme="dark", runs_folder="/runs")
     store.change(theme="dark")
     stop()
-    store.change(offers_recovery=False)
+    store.change(animates=False)
     store.close()
     assert [s.get(THEME) for s in changes] == ["dark"]
     again = SettingsStore(tmp_path / "new folder")
@@ -58,7 +58,7 @@ def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
 def test_wrong_changes_change_nothing(tmp_path, values):
     store = SettingsStore(tmp_path)
     with pytest.raises(ParamError):
-        store.change(offers_recovery=False, **values)
+        store.change(animates=False, **values)
     store.close()
     assert store.settings == Settings()
     assert not store.path.exists()
@@ -98,6 +98,15 @@ def test_one_wrong_field_does_not_take_the_others_along(tmp_path):
     assert "theme" in store.note
 
 
+def test_settings_of_earlier_versions_are_left_out(tmp_path):
+    plain = {"version": 1, "theme": "dark", "autosave_seconds": 600, "offers_recovery": False}
+    store = stored(tmp_path, json.dumps(plain))
+    assert (store.settings, store.note) == (Settings().changed(theme="dark"), "")
+    store.change(theme="light")
+    store.close()
+    assert not {"autosave_seconds", "offers_recovery"} & json.loads(store.path.read_text()).keys()
+
+
 def test_version_0_is_migrated(tmp_path):
     store = stored(tmp_path, '{"version": 0, "dark": true, "recent": ["/a", "/b"]}')
     assert store.settings == Settings().changed(theme="dark", recent_files=("/a", "/b"))
@@ -117,7 +126,7 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     st.builds(
         Settings().changed,
         theme=st.sampled_from(["system", "light", "dark"]),
-        offers_recovery=st.booleans(),
+        animates=st.booleans(),
         recent_files=st.lists(
             st.text(st.characters(exclude_categories=["Cs"])), max_size=12, unique=True
         ).map(tuple),

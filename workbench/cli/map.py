@@ -19,7 +19,7 @@ from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError
 from workbench.protocol.messages import Done
-from workbench.protocol.trained.image_map import MAP_METHODS, MapImages
+from workbench.protocol.trained.image_map import MapImages
 from workbench.runs.export.score_tables import image_map_csv
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.find import find_model
@@ -30,16 +30,11 @@ HELP = "map of all images of a run: images that look alike to the network are ne
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds RUN, -o, --method, --force, --json."""
+    """Adds RUN, -o, --force, --json."""
     parser.add_argument("model", metavar="RUN", help=RUN_WORDS)
     add_output(parser, "table to write: file, label, predicted, x, y, part", name="FILE.csv")
-    parser.add_argument(
-        "--method",
-        choices=MAP_METHODS,
-        default="pca",
-        help="pca: the two directions in which the images differ most; umap: neighbors stay "
-        "neighbors (needs the package umap-learn) (default: %(default)s)",
-    )
+    # Of earlier versions, which had umap as well.
+    parser.add_argument("--method", choices=["pca"], default="pca", help=argparse.SUPPRESS)
     add_json_option(parser)
 
 
@@ -49,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         refuse_existing(arguments.out, force=arguments.force)
     folder = RunFolder(Path(find_model(arguments.model)))
-    request = MapImages(id=1, model=str(folder.path), method=arguments.method)
+    request = MapImages(id=1, model=str(folder.path))
     ask_one(request, Done, is_quiet=arguments.json)
     card = folder.model_card()
     found = load_image_map(folder, card.checksum, len(card.class_names))
@@ -58,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             "The weights of the run have changed meanwhile.", where=str(folder.path), fix="Repeat."
         )
     if arguments.out is not None:
-        table = image_map_csv(found, card.class_names, arguments.method)
+        table = image_map_csv(found, card.class_names)
         save_bytes(arguments.out, table.encode())
     if arguments.json:
         print_json(_facts(found, arguments))
@@ -68,14 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _facts(found: ImageMap, arguments: argparse.Namespace) -> dict[str, object]:
-    shares = found.shares.tolist() if arguments.method == "pca" else None
     return {
         "method": arguments.method,
         "path": str(arguments.out) if arguments.out is not None else None,
         "images": dict(zip(PART_NAMES, found.counts, strict=True)),
         "total": dict(zip(PART_NAMES, found.totals.tolist(), strict=True)),
         "accuracy": float(found.images.is_right.mean()),
-        "variance": shares,
+        "variance": found.shares.tolist(),
     }
 
 
@@ -83,9 +77,8 @@ def _print(found: ImageMap, arguments: argparse.Namespace) -> None:
     for name, used, total in zip(PART_NAMES, found.counts, found.totals.tolist(), strict=True):
         of_all = f" of {count(total)}" if used < total else ""
         print_line(f"{name:12} {count(used)}{of_all} images")
-    if arguments.method == "pca":
-        first, second = found.shares.tolist()
-        print_line(f"The axes have {share(first)} and {share(second)} of the variance.")
+    first, second = found.shares.tolist()
+    print_line(f"The axes have {share(first)} and {share(second)} of the variance.")
     if arguments.out is not None:
         print_line(f"Wrote {arguments.out}.")
     else:

@@ -46,10 +46,6 @@ class Autosave(QObject):
         document.saved.connect(self._on_saved)
         document.project_replaced.connect(self._on_replaced)
 
-    def set_delay(self, delay_ms: int) -> None:
-        """Changes the time from an edit to its snapshot; a pending one is timed again."""
-        self._timer.setInterval(delay_ms)
-
     def recover(self, offer: RecoveryOffer) -> None:
         """Shows an offer as an unsaved copy; raises InputError when it is gone or damaged.
 

@@ -2,7 +2,7 @@
 
 A format declares how it is written, in which group it is listed, and how it is read back
 (`ExportReader`): by its own runtime (`ExportRuntime`: a Python module, or another program), through
-the section of `resources/programs/classify.txt` that reads the format. The process that does this
+the section of `resources/programs/classify.py` that reads the format. The process that does this
 is `workbench.worker.requests.exporting`.
 
 What a format lacks on this computer is found here (`missing_runtime`), for the worker and for the

@@ -53,7 +53,7 @@ RUNTIME = ExportRuntime(
     install=_install,
     command=lambda: (shutil.which(_NODE) or _NODE,),
     child="reader_child.mjs",
-    texts="classify_node.txt",
+    texts=("classify_node.txt",),
     scripts={
         "classify.mjs": "script",
         "network.mjs": "network",

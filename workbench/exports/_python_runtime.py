@@ -29,7 +29,7 @@ def python_runtime(module: str, package: str, part: Part) -> ExportRuntime:
         install=lambda: part.install_command,
         command=lambda: (sys.executable, "-P"),
         child="reader_child.py",
-        texts="classify.txt",
+        texts=("classify.py",),
         scripts={"classify.py": "script"},
         setup=f"pip install {package} numpy pillow",
         start="python",

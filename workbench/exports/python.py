@@ -42,7 +42,7 @@ def _script(
         "has_images": context.images is not None,
         "digest": literal(context.images.digest if context.images is not None else ""),
         "images": comment_text(images_name(file)),
-        "picked": f"{sections('parts.txt')['picked']}\n\n" if fit["holds_out"] else "",
+        "picked": f"{sections('parts.py')['picked']}\n\n" if fit["holds_out"] else "",
         "title": comment_text(card.title) or "A network",
         "file": comment_text(file.replace(" ", "_")),
         "input_shape": literal(tuple(card.input_shape)),
@@ -60,7 +60,7 @@ def _script(
         "image_reader": reader_source(),
         "shares": "np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
     }
-    return fill(read("script.py.txt"), values)
+    return fill(read("script.py"), values)
 
 
 def _calibration(card: Any) -> dict[str, Any]:

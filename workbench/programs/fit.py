@@ -32,7 +32,7 @@ def _phase(
     values: Mapping[str, Any], *, is_fine_tuning: bool = False, is_best_later: bool = False
 ) -> str:
     more = {"is_fine_tuning": is_fine_tuning, "is_best_later": is_best_later}
-    return fill(sections("parts.txt")["phase"], {**values, **more})
+    return fill(sections("parts.py")["phase"], {**values, **more})
 
 
 class FitText:
@@ -51,7 +51,7 @@ class FitText:
         """What the script is filled with, by the names in its text."""
         recipe, is_one_hot = self._recipe, self._training.is_one_hot
         splits = self._is_validated and recipe.validation == "split"
-        k, kind = recipe.top_k, "TopK" if is_one_hot else "SparseTopK"
+        repeat = "" if recipe.steps_per_epoch is None else ".repeat()"
         callbacks = self._callbacks()
         return {
             **self._training.values(),
@@ -60,10 +60,10 @@ class FitText:
             "validation_seed": recipe.seed + 1,
             "splits_one_hot": splits and is_one_hot,
             "loss": self._loss(),
-            "top_k_metric": f'keras.metrics.{kind}CategoricalAccuracy({k}, name="top_{k}")',
+            "metrics": self._metrics(),
             "needs_tensorflow": self._needs_tensorflow,
             "changes_batches": self._changes_batches,
-            "repeat": "" if recipe.steps_per_epoch is None else ".repeat()",
+            "shuffled": f"data.shuffle(len(x_train)){repeat}",
             "has_callbacks": callbacks,
             "callbacks": "\n".join(callbacks),
             "fit": self._fit(has_callbacks=bool(callbacks)),
@@ -93,6 +93,14 @@ class FitText:
         if code.definition:
             return f"        loss={code.name},"
         return call(f"loss=keras.losses.{code.name}", code.arguments, ",", indent=8)
+
+    def _metrics(self) -> str:
+        """An argument of compile."""
+        k, kind = self._recipe.top_k, "TopK" if self._training.is_one_hot else "SparseTopK"
+        if k == 1:
+            return 'metrics=["accuracy"],'
+        top_k = f'keras.metrics.{kind}CategoricalAccuracy({k}, name="top_{k}")'
+        return f'metrics=[\n    "accuracy",\n    {top_k},\n],'
 
     def _fit(self, *, has_callbacks: bool) -> str:
         recipe, words = self._recipe, [f"epochs={self._recipe.epochs}"]

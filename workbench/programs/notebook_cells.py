@@ -51,14 +51,14 @@ def cells(context: Any, file: str) -> list[Cell]:
     skipped = {name for name, key in _ONLY_IF.items() if not values[key]}
     return [
         Cell(fill(text, values).strip("\n") + "\n", is_code=name.endswith(".py"))
-        for name, text in sections("notebook.txt").items()
+        for name, text in sections("notebook.py").items()
         if name.partition(".")[0] not in skipped
     ]
 
 
 def network_source(context: Any) -> str:
     """The front and `build_model` alone, to be tried without images."""
-    build = fill(sections("notebook.txt")["network.py"], _network(context))
+    build = fill(sections("notebook.py")["network.py"], _network(context))
     return f"{_front(context, is_adapted=False)}\n{build}"
 
 
@@ -69,7 +69,7 @@ def load_images(context: Any) -> str:
     Args:
         context: ProgramContext-like: `load_program`, `images`.
     """
-    parts = sections("parts.txt")
+    parts = sections("parts.py")
     if context.images is None:
         return fill(parts["download"], {"load_program": context.load_program.rstrip()})
     return fill(parts["packed"], {"digest": literal(context.images.digest)})
@@ -81,7 +81,7 @@ def _values(context: Any, file: str) -> dict[str, Any]:
     has_penalty = any("regularizer" in key for layer in layers for key in layer.arguments)
     values = recipe_values(recipe, is_logits=context.is_logits, has_penalty=has_penalty)
     has_setup = values["is_balanced"] or values["erases"] or values["mixes"]
-    parts = sections("parts.txt")
+    parts = sections("parts.py")
     return {
         **values,
         **_network(context),
@@ -147,7 +147,7 @@ def _front(context: Any, *, is_adapted: bool) -> str:
         "front_layers": "\n".join(items),
         "adapts_front": is_adapted and any(layer.spec.is_adapted for layer in front),
     }
-    return fill(sections("parts.txt")["front"], values)
+    return fill(sections("parts.py")["front"], values)
 
 
 def _network(context: Any) -> dict[str, Any]:

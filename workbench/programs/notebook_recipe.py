@@ -62,7 +62,7 @@ def _phase_values(
     recipe: TrainingRecipe, values: Mapping[str, Any], *, is_logits: bool, has_penalty: bool
 ) -> dict[str, Any]:
     """Values of the phases: an optimizer for each, and what else changes between them."""
-    is_tuned, parts = recipe.has_fine_tuning, sections("parts.txt")
+    is_tuned, parts = recipe.has_fine_tuning, sections("parts.py")
     head = recipe.with_values(epochs=recipe.head_epochs, fine_tuning_after=None)
     first, then = (
         TrainingText(phase, is_logits=is_logits, has_own_loop=True).optimizer
@@ -131,8 +131,7 @@ def _step_values(
         "labels": "tf.argmax(y, axis=-1)" if text.is_one_hot else "y",
         "targets": "tf.one_hot(y, NUM_CLASSES)" if text.is_one_hot else "y",
         "has_penalty": has_penalty,
-        "penalty": sections("parts.txt")["penalty"] + "\n\n" if has_penalty else "",
-        "plus_penalty": " + penalty()" if has_penalty else "",
+        "penalty": sections("parts.py")["penalty"] + "\n\n" if has_penalty else "",
         "clips": recipe.clip_norm is not None,
         "clip_norm": literal(recipe.clip_norm),
     }
@@ -145,7 +144,7 @@ def _loop_values(recipe: TrainingRecipe) -> dict[str, Any]:
     return {
         "averages": averages,
         "keeps_averages": averages and not keeps_best,
-        "swap_averages": sections("parts.txt")["swap_averages"] + "\n\n" if averages else "",
+        "swap_averages": sections("parts.py")["swap_averages"] + "\n\n" if averages else "",
         "keeps_best": keeps_best,
         "best_value": best_value,
         "best_loss": best_loss,

@@ -1,4 +1,15 @@
-"""The texts of resources/programs, and how values are filled in."""
+"""The texts of resources/programs, and how values are filled in.
+
+Templates of Python programs are Python files, which ruff and mypy check with everything else:
+
+FILL.name         a value in an expression; in strings and comments it is $name
+# $name           a line that becomes the lines of a value; "pass  # $name" as a body
+... #? name       a line that is there only where the value is true; "#? not name" where it is not
+... #? template   a line that no program has: what the checkers have to know
+# %% name         begins a section; one whose name ends in ".md" is text, in comments
+
+Other texts (C, JavaScript, Markdown) have $name everywhere, and sections begin with "==== name".
+"""
 
 from __future__ import annotations
 
@@ -12,18 +23,32 @@ from workbench.assets import resource_path
 
 _CONDITION = re.compile(r"^(.*?) *#\? (not )?(\w+)\n", re.MULTILINE)
 _NAME = re.compile(r"^( *)\$(\w+)\n|\$(\w+)", re.MULTILINE)
+_SECTION = re.compile(r"^(?:====|# %%) (\S+)\n", re.MULTILINE)
+_CHECKED_ONLY = re.compile(r"^.*#\? template\n", re.MULTILINE)
+_LINES = re.compile(r"^( *)(?:pass  )?# (\$\w+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^# ?", re.MULTILINE)
 
 
 def read(file: str) -> str:
-    """The text of resources/programs/FILE."""
-    return resource_path(f"programs/{file}").read_text(encoding="utf-8")
+    """The text of resources/programs/FILE, with $name for each value."""
+    text = resource_path(f"programs/{file}").read_text(encoding="utf-8")
+    if not file.endswith(".py"):
+        return text
+    text = _LINES.sub(r"\1\2", _CHECKED_ONLY.sub("", text))
+    return text.replace("FILL.", "$")
 
 
 @cache
-def sections(file: str) -> Mapping[str, str]:
-    """The sections of a file in order, by name; each begins with a line "==== name"."""
-    parts = re.split(r"^==== (\S+)\n", read(file), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+def sections(*files: str) -> Mapping[str, str]:
+    """The sections of files in order, by name."""
+    found: dict[str, str] = {}
+    for file in files:
+        parts = _SECTION.split(read(file))
+        found |= zip(parts[1::2], parts[2::2], strict=True)
+    return {
+        name: _COMMENT.sub("", text) if name.endswith(".md") else text
+        for name, text in found.items()
+    }
 
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
@@ -42,7 +67,9 @@ def fill(text: str, values: Mapping[str, Any]) -> str:
         indent, alone, name = found.groups()
         if not alone:
             return str(values[name])
-        lines = textwrap.indent(str(values[alone]), indent)
+        lines = str(values[alone])
+        if indent:
+            lines = textwrap.indent(textwrap.dedent(lines), indent)
         return lines if not lines or lines.endswith("\n") else f"{lines}\n"
 
     return _NAME.sub(value, _CONDITION.sub(condition, text))

@@ -100,7 +100,7 @@ class TrainingText:
         needs_class = self._climbs and not self._recipe.schedule_spec.has_keras_warm_up
         texts = [
             self._recipe.optimizer_spec.definition,
-            sections("parts.txt")["warm_up"] if needs_class else "",
+            sections("parts.py")["warm_up"] if needs_class else "",
             self._schedule.definition if self._schedule is not None else "",
             self.loss_code.definition,
         ]

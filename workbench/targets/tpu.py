@@ -2,8 +2,8 @@
 
 tpu:local                    trains here; chips, rights and packages are checked first
 tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
-tpu:grpc://HOST:PORT         the way of old tutorials: reports what is there, and never trains;
-                             also without "tpu:", as HOST:8470, or COLAB_TPU_ADDR
+tpu:grpc://HOST:PORT         the way of old tutorials: never contacted, answered with the way of
+                             today; also without "tpu:", as HOST:8470, or COLAB_TPU_ADDR
 """
 
 from __future__ import annotations
@@ -17,14 +17,23 @@ from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import TpuError, UsageError
-from workbench.hardware.grpc_probe import TODAY, probe_grpc
 from workbench.hardware.tpu_faults import fault_of
 from workbench.hardware.tpu_host import TpuHost, runtime_variables
 
+_TODAY = (
+    "Such addresses (COLAB_TPU_ADDR, TPUClusterResolver) worked in Colab and on Google Cloud with "
+    "TensorFlow 1 and 2; Google ended grpc access to TPUs on 2025-04-25. Today: in Colab or on "
+    "Kaggle, train with a notebook (in the window by the menu beside Train, in a terminal by "
+    "`workbench notebook PROJECT FILE.ipynb`); on Google Cloud, on a TPU VM over SSH (in "
+    "the window by Run > Connect a TPU or another computer, in a terminal by "
+    "`--target ssh:HOST/tpu:local`)."
+)
+"""What old tutorials did, and what to do instead."""
+
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
-_GRPC = re.compile(rf"grpc://(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
-_NODE = re.compile(rf"(?P<host>{_HOST}):8470")
+_GRPC = re.compile(rf"grpc://(?:{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
+_NODE = re.compile(rf"(?:{_HOST}):8470")
 _COLAB = "COLAB_TPU_ADDR"
 _USUAL_REPLICAS = 8
 """Cores of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have as many."""
@@ -33,7 +42,7 @@ _ADDRESS = TextParam(
     key="address",
     title="Address",
     default="local",
-    pattern=rf"{_NAME}|{_GRPC.pattern}".replace("?P<host>", "?:").replace("?P<port>", "?:"),
+    pattern=rf"{_NAME}|{_GRPC.pattern}".replace("?P<port>", "?:"),
     allowed="local, the name of a TPU VM, or grpc://HOST:PORT",
     max_length=300,
     help="local for the TPU of this computer, or the name of a Google Cloud TPU VM.",
@@ -60,7 +69,7 @@ def _read(text: str) -> Params:
     if not text:
         return {}
     if (old := old_address(text)) is not None:
-        endpoint_of(old)
+        _check_grpc(old)
         return {"address": old}
     address, at, place = text.partition("@")
     zone, slash, project = place.partition("/")
@@ -88,8 +97,8 @@ def _kind(params: Params) -> str:
     return "local" if address == "local" else "grpc" if "://" in address else "name"
 
 
-def endpoint_of(address: str) -> tuple[str, int]:
-    """Host and port of a grpc address; raises UsageError."""
+def _check_grpc(address: str) -> None:
+    """Raises UsageError where a grpc address has no host or no possible port."""
     match = _GRPC.fullmatch(address)
     if match is None or int(match["port"]) > 65_535:
         raise UsageError(
@@ -98,7 +107,6 @@ def endpoint_of(address: str) -> tuple[str, int]:
             received=address[:300],
             expected="grpc://HOST:PORT, for example grpc://10.0.0.2:8470",
         )
-    return match["host"].strip("[]"), int(match["port"])
 
 
 def old_address(text: str) -> str | None:
@@ -114,7 +122,7 @@ def old_address(text: str) -> str | None:
                 where="tpu",
                 received="no such environment variable",
                 expected="an address such as 10.0.0.2:8470",
-                fix=TODAY,
+                fix=_TODAY,
             )
         text = text if "://" in text else f"grpc://{text}"
     if text.lower().startswith("grpc://"):
@@ -161,10 +169,11 @@ def _probe(params: Params) -> TpuError | None:
     if kind == "local":
         return TpuHost().problem()
     if kind == "grpc":
-        try:
-            return probe_grpc(*endpoint_of(params["address"]))
-        except UsageError as error:
-            return TpuError(**error.to_dict())
+        return TpuError(
+            "TPUs can no longer be reached by a grpc address.",
+            where=params["address"],
+            fix=_TODAY,
+        )
     return _over_ssh(params)
 
 
@@ -250,7 +259,6 @@ SPEC = TargetSpec(
     found=lambda variables: tuple(_found(variables)),
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,
-    addresses=lambda params: (params["address"],) if _kind(params) == "grpc" else (),
     is_offered=lambda: bool(TpuHost().chips()),
     label=_label,
 )

@@ -19,6 +19,7 @@ _REPLICAS = IntParam(
     help="Number of simulated devices; each gets a part of every batch.",
 )
 
+# For the rehearsal of a first run on a TPU; no menu offers it.
 _LIKE_TPU = BoolParam(
     key="like_tpu",
     title="TPU rules",

@@ -12,8 +12,6 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QWidget
 
-from workbench.app import _follow_autosave
-from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.forms.hint_line import HintLine
 from workbench.gui.help.settings_dialog import SettingsDialog
 from workbench.runs.home import runs_home
@@ -45,18 +43,6 @@ def test_text_size_scales_the_next_start_unless_the_desktop_does(tmp_path, outsi
         words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
     assert shown.stdout.strip() == expected
-
-
-def test_autosave_follows_its_setting(window, tmp_path, qtbot):
-    recovery = RecoveryController(window.context.document, tmp_path / "recovery", window)
-    window.context.settings.change(autosave_seconds=600)
-    _follow_autosave(window.context.settings, recovery)
-    window.context.document.add_node("dropout")
-    with qtbot.assertNotEmitted(recovery.autosave.snapshot_saved, wait=1500):
-        pass
-    with qtbot.waitSignal(recovery.autosave.snapshot_saved):
-        window.context.settings.change(autosave_seconds=1)
-    recovery.close()
 
 
 def test_the_settings_show_where_runs_are_when_no_folder_is_chosen(qtbot, context):

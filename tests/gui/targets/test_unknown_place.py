@@ -25,8 +25,8 @@ def listener():
         yield listener
 
 
-def grpc(listener):
-    return parse_target(f"tpu:grpc://127.0.0.1:{listener.port}", all_targets())
+def far(listener):
+    return parse_target(f"ssh:127.0.0.1:{listener.port}", all_targets())
 
 
 def press(start, text):
@@ -47,8 +47,9 @@ def press(start, text):
     return said
 
 
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="ssh is not installed")
 def test_training_there_asks_first_and_remembers_the_answer(cifar, qtbot, listener):
-    target, place = grpc(listener), f"grpc://127.0.0.1:{listener.port}"
+    target, place = far(listener), f"127.0.0.1:{listener.port}"
     cifar.context.document.set_target(target)  # as opening a project with it does
     qtbot.waitUntil(lambda: isinstance(cifar.check.problem, UnknownPlaceError))
     assert f"Connect to {place}?" in cifar.top.train.toolTip()
@@ -72,15 +73,18 @@ def test_training_there_asks_first_and_remembers_the_answer(cifar, qtbot, listen
         qtbot.waitUntil(lambda: is_known(target))
 
     press(connect, "Connect to")
-    # It is no TPU: what is there instead is said, in a box of its own.
-    press(lambda: qtbot.waitUntil(lambda: not cifar.runs.is_running, timeout=60_000), "Cancel")
-    assert listener.greetings[0].startswith(b"PRI * HTTP/2")
+    qtbot.waitUntil(lambda: bool(listener.greetings), timeout=60_000)
+    assert listener.greetings[0].startswith(b"SSH-2.0")
+    run = cifar.context.library.current.run
+    run.control_path.write_bytes(b"leave\n")
+    qtbot.waitUntil(lambda: not run.is_alive(), timeout=60_000)
+    cifar.context.library.refresh()
+    qtbot.waitUntil(lambda: not cifar.runs.is_running, timeout=60_000)
 
 
-def test_choosing_a_target_is_agreeing_to_its_address(cifar, qtbot, listener):
-    target = grpc(listener)
+def test_choosing_a_target_is_agreeing_to_its_address(cifar, listener):
+    target = far(listener)
     cifar.top.targets.chosen.emit(target)
-    qtbot.waitUntil(lambda: bool(listener.greetings), timeout=20_000)
     assert is_known(target)
 
 
@@ -110,7 +114,7 @@ def test_addresses_are_those_that_are_connected_to():
     texts = {
         "ssh:me@box:2222": ("me@box:2222",),
         "ssh:a,b": ("a", "b"),
-        "tpu:grpc://h:1": ("grpc://h:1",),
+        "tpu:grpc://h:1": (),
         "several:g,h:1": ("g", "h:1"),
         "several:localhost,localhost": (),
         "tpu:local": (),

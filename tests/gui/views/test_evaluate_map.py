@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.machinery
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -19,8 +16,6 @@ from tests.looks import flaws_of
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.map.points import blended, class_color, class_colors, stamp_points
-from workbench.gui.kit.working_dialog import InstallDialog
-from workbench.parts import UMAP
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.image_map import MapImages
@@ -35,7 +30,7 @@ def map_in(folder):
         images=scored_pets(folder),
         role=np.array([0] * 12 + [2] * 8, np.int8),
         totals=np.array([30, 0, 8], np.int64),
-        points={"pca": np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]).astype(np.float32)},
+        points=np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]).astype(np.float32),
         shares=np.array([0.5, 0.25]),
         weights=WEIGHTS,
         created=1.5,
@@ -226,7 +221,7 @@ def test_a_map_is_computed_with_progress_and_can_be_canceled(show, pets_run, mea
     assert panel.maps.map is None
     panel.start.click()
     request, answer = measurer.take(MapImages)
-    assert (request.model, request.method) == (str(pets_run.path), "pca")
+    assert request.model == str(pets_run.path)
     answer(Progress(id=1, text="Computing the features of the images", fraction=0.5))
     assert panel.status.text() == "Computing the features of the images, 50%"
     assert panel.cancel.isVisible()
@@ -239,24 +234,6 @@ def test_a_map_is_computed_with_progress_and_can_be_canceled(show, pets_run, mea
     answer(Done(id=1))
     qtbot.waitUntil(lambda: panel.maps.map is not None)
     assert len(panel.shown) == 20
-
-
-def test_umap_is_installed_from_its_line_where_it_is_missing(mapped, monkeypatch, qtbot):
-    monkeypatch.setitem(sys.modules, "umap", None)
-    _, panel = mapped
-    panel._offer_umap()
-    at = panel.method.findData("umap")
-    assert panel.method.itemText(at) == "UMAP (not installed)"
-    panel.method.setCurrentIndex(at)
-    panel.method.activated.emit(at)
-    assert panel.method.currentData() == "pca"
-    dialog = panel.window().findChild(InstallDialog)
-    assert dialog.part is UMAP
-    monkeypatch.setitem(sys.modules, "umap", types.ModuleType("umap"))
-    sys.modules["umap"].__spec__ = importlib.machinery.ModuleSpec("umap", None, origin="here")
-    dialog.installed.emit()
-    assert panel.method.itemText(at) == "UMAP"
-    dialog.reject()
 
 
 def test_a_damaged_map_is_named_and_can_be_computed_again(show, pets_run, qtbot, pets):

@@ -31,7 +31,7 @@ MAP = ImageMap(
     images=IMAGES,
     role=np.array([0, 0, 1, 2], np.int8),
     totals=np.array([5, 1, 1], np.int64),
-    points={"pca": np.array([[0, 1], [2, 3], [4, 5], [-1.5, 0.25]], np.float32)},
+    points=np.array([[0, 1], [2, 3], [4, 5], [-1.5, 0.25]], np.float32),
     shares=np.array([0.5, 0.25]),
     weights=WEIGHTS,
     created=1_700_000_000.5,
@@ -49,7 +49,7 @@ def test_it_is_read_as_it_was_kept(run):
     found = load_image_map(run, WEIGHTS, 2)
     for name in ("role", "totals", "shares"):
         np.testing.assert_array_equal(getattr(found, name), getattr(MAP, name))
-    np.testing.assert_array_equal(found.points["pca"], MAP.points["pca"])
+    np.testing.assert_array_equal(found.points, MAP.points)
     assert found.images.file(1) == IMAGES.file(1)
     assert found.counts == [2, 1, 1]
     assert found.is_sample
@@ -65,12 +65,12 @@ def test_directions_are_kept_with_the_features(run):
     assert found.width == 7
 
 
-def test_places_by_another_method_leave_the_features(run):
+def test_places_by_umap_of_earlier_versions_are_ignored(run):
     keep_image_map(run, MAP, FEATURES)
-    more = replace(MAP, points={**MAP.points, "umap": MAP.points["pca"] * 2})
-    keep_image_map(run, more)
+    path = run.path / IMAGE_MAP_NAME
+    write_arrays(path, {**read_arrays(path), "umap": np.asarray(MAP.points * 2)})
     found = load_image_map(run, WEIGHTS, 2)
-    np.testing.assert_array_equal(found.points["umap"], MAP.points["pca"] * 2)
+    np.testing.assert_array_equal(found.points, MAP.points)
     assert load_features(run, found) is not None
 
 
@@ -91,7 +91,6 @@ def test_those_of_other_weights_are_not_shown(run):
         {"role": np.zeros(3, np.int8)},
         {"totals": np.array([1, 1, 1], np.int64)},
         {"pca": np.full((4, 2), np.nan, np.float32)},
-        {"umap": np.zeros((4, 3), np.float32)},
         {"model": np.zeros(5, np.uint8)},
         {"actual": np.array([0, 0, 1, 2], np.int32)},
         {"shares": None},
@@ -147,11 +146,11 @@ def test_nothing_is_written_behind_a_link(run, tmp_path):
 
 
 def test_a_table_has_all_images():
-    rows = list(csv.reader(io.StringIO(image_map_csv(MAP, ["cat", "dog"], "pca"))))
+    rows = list(csv.reader(io.StringIO(image_map_csv(MAP, ["cat", "dog"]))))
     assert rows[0] == ["file", "label", "predicted", "x", "y", "part"]
     assert rows[1] == ["/x/cat/1.png", "cat", "cat", "0", "1", "train"]
     assert rows[4] == ["/x/dog/4.png", "dog", "cat", "-1.5", "0.25", "test"]
     paths, lengths = joined_paths(())
     bare = replace(IMAGES, paths=paths, lengths=lengths)
-    table = image_map_csv(replace(MAP, images=bare), ["cat", "dog"], "pca")
+    table = image_map_csv(replace(MAP, images=bare), ["cat", "dog"])
     assert list(csv.reader(io.StringIO(table)))[1][0] == "train:7"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -71,8 +70,8 @@ def test_a_map_has_all_images_of_the_run(trained, service, stripes_npz):
     centered = unit - unit.mean(axis=0)
     left, singular, _ = np.linalg.svd(centered, full_matrices=False)
     expected = left[:, :2] * singular[:2]
-    signs = np.sign((found.points["pca"] * expected).sum(axis=0))
-    np.testing.assert_allclose(found.points["pca"] * signs, expected, atol=1e-3)
+    signs = np.sign((found.points * expected).sum(axis=0))
+    np.testing.assert_allclose(found.points * signs, expected, atol=1e-3)
 
 
 def test_the_nearest_image_of_a_training_image_is_itself(trained, service, stripes_npz, tmp_path):
@@ -146,14 +145,6 @@ def test_it_is_canceled_and_leaves_nothing(trained, service):
         assert not (trained.path / IMAGE_MAP_NAME).exists()
 
 
-def test_umap_is_refused_with_the_reason_where_it_is_not_installed(trained, service):
-    if importlib.util.find_spec("umap") is not None:
-        pytest.skip("UMAP is installed here")
-    answer = last(service, MapImages(id=1, model=str(trained.path), method="umap"))
-    assert answer.error.what == "UMAP is not installed."
-    assert not (trained.path / IMAGE_MAP_NAME).exists()
-
-
 def test_more_images_than_are_used_are_a_sample(trained, monkeypatch, tmp_path):
     from tests.contexts import PlainContext
     from workbench.worker.saved_models.loading import load_runner
@@ -163,7 +154,7 @@ def test_more_images_than_are_used_are_a_sample(trained, monkeypatch, tmp_path):
     runner = load_runner(trained.path)
     said = []
     found, features = image_features.made_map(
-        trained, runner, PlainContext(tmp_path), "pca", lambda words, at: said.append((words, at))
+        trained, runner, PlainContext(tmp_path), lambda words, at: said.append((words, at))
     )
     assert found.counts == [50, 10, 100]
     assert found.totals.tolist() == [540, 60, 100]
@@ -187,7 +178,7 @@ def test_many_hidden_outputs_are_reduced(train_here, small_project, monkeypatch,
     run = train_here(small_project(epochs=1, precision="float32")).run
     runner = load_runner(run.path)
     found, features = image_features.made_map(
-        run, runner, PlainContext(tmp_path), "pca", lambda words, at: None
+        run, runner, PlainContext(tmp_path), lambda words, at: None
     )
     assert features.rows.shape == (700, 20)
     assert features.width == runner.hidden_size == 64
@@ -206,7 +197,7 @@ def test_the_command_writes_a_table(trained, service, monkeypatch, capsys, tmp_p
     assert facts["accuracy"] == pytest.approx(found.images.is_right.mean())
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert len(rows) == 700
-    assert float(rows[600]["x"]) == pytest.approx(found.points["pca"][600, 0], rel=1e-4)
+    assert float(rows[600]["x"]) == pytest.approx(found.points[600, 0], rel=1e-4)
     assert rows[600]["file"] == "test:0"
     assert main(words) == 2
     assert json.loads(capsys.readouterr().out)["error"]["what"] == "This file already exists."

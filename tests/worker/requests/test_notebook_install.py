@@ -13,7 +13,7 @@ import pytest
 
 from workbench.programs.texts import sections
 
-INSTALL = sections("notebook.txt")["install.py"]
+INSTALL = sections("notebook.py")["install.py"]
 PACKAGES = ("tensorflow", "tensorflow-tpu", "libtpu", "keras")
 OFFERED = [
     *(("tensorflow-tpu", version) for version in ("2.18.0", "2.19.1", "2.20.0")),

@@ -155,7 +155,7 @@ def test_only_layers_that_learn_normalize_by_the_batch():
 )
 def test_the_parts_are_those_of_workbench(labels, share, seed):
     names = {"np": np}
-    exec(sections("parts.txt")["picked"], names)  # noqa: S102
+    exec(sections("parts.py")["picked"], names)  # noqa: S102
     labels = np.array(labels)
     ours, rest = split_indices(labels, shares=(share,), seed=seed)
     is_picked = names["picked"](labels, share, seed)

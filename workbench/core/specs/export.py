@@ -26,7 +26,7 @@ class ExportRuntime:
         command: () -> the program, with arguments, that runs `child`.
         child: The process that reads an export: a file of worker/requests/exporting, where
             `reading.py` says what it is sent and answers.
-        texts: File of resources/programs with the sections of `scripts`.
+        texts: Files of resources/programs with the sections of `scripts`.
         scripts: Files of a ready folder by their name, as sections of `texts`; the first one
             classifies image files.
         setup: The line that installs what this script needs.
@@ -41,7 +41,7 @@ class ExportRuntime:
     install: Callable[[], str]
     command: Callable[[], Sequence[str]]
     child: str
-    texts: str
+    texts: Sequence[str]
     scripts: Mapping[str, str]
     setup: str
     start: str

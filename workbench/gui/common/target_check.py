@@ -21,8 +21,8 @@ class TargetCheck(QObject):
     """Runs a target's probe in another thread, and keeps its last result. Of a target with an
     address that has not been confirmed, that is the result: nothing is probed.
 
-    Threads of its own instead of a pool: an old address may take seconds to time out, and
-    closing the window must not wait for that.
+    Threads of its own instead of a pool: a driver may take seconds to answer, and closing
+    the window must not wait for that.
 
     Signals:
         changed: `problem` is another than before.

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
-from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.dialog_head import DialogHead
@@ -125,7 +124,9 @@ class ConnectHostDialog(WorkingDialog):
         try:
             old = self.address.old_address()
             if old is not None:
-                self._refuse_old(old)
+                problem = all_targets()[old.key].probe(old.params)
+                if problem is not None:
+                    raise problem
                 return
             place = self.address.place()
         except WorkbenchError as error:
@@ -136,16 +137,6 @@ class ConnectHostDialog(WorkingDialog):
             lambda identity: self._on_identity(place, identity),
             "Connecting",
         )
-
-    def _refuse_old(self, choice: Choice) -> None:
-        """Shows what answers at an address of old tutorials, and what to do instead."""
-        probe = all_targets()[choice.key].probe
-
-        def show(problem: WorkbenchError | None) -> None:
-            if problem is not None:
-                self.status.say(f"{problem.what} {problem.fix}", is_bad=True)
-
-        self.run(lambda: probe(choice.params), show, "Connecting")
 
     def _on_identity(self, place: RemoteHost, identity: Identity) -> None:
         if identity.is_known:

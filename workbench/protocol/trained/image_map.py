@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from workbench.protocol.bases import FinalAnswer, Request
 from workbench.protocol.messages import Done
-
-MapMethod = Literal["pca", "umap"]
-
-MAP_METHODS: tuple[MapMethod, ...] = get_args(MapMethod)
 
 ImageState = Literal["", "missing", "changed"]
 """What has become of an image since the features were computed: its file is gone, or has another
@@ -24,14 +20,12 @@ class MapImages(Request, frozen=True, kw_only=True, tag="map_images"):
 
     Attributes:
         model: Path of a run folder.
-        method: How the features become places in a plane.
     """
 
     final_answer = Done
     handler = "trained.image_map"
 
     model: str
-    method: MapMethod = "pca"
 
 
 class NearImage(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,6 @@ from workbench.core.outside_text import csv_cells
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.protocol.trained.calibration import Bins
 from workbench.protocol.trained.evaluate import Evaluation
-from workbench.protocol.trained.image_map import MapMethod
 from workbench.protocol.trained.robustness import Robustness
 from workbench.runs.export.image_tables import class_columns
 from workbench.runs.store.image_map import ImageMap
@@ -153,12 +152,12 @@ def _strength(value: float | None) -> Decimal | None:
     return None if value is None else Decimal(f"{value:g}")
 
 
-def image_map_csv(found: ImageMap, classes: Sequence[str], method: MapMethod) -> str:
+def image_map_csv(found: ImageMap, classes: Sequence[str]) -> str:
     """A map of images: a row for each; one that is in no file is meant by its place in the data
     set, such as "test:17".
     """
     lines = [csv_cells(["file", "label", "predicted", "x", "y", "part"])]
-    images, places = found.images, found.points[method].tolist()
+    images, places = found.images, found.points.tolist()
     for number, (x, y) in enumerate(places):
         place = images.place(number)
         name = path_text(images.file(number)) or f"{place.part}:{place.index}"

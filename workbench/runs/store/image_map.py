@@ -5,7 +5,6 @@ Uncompressed arrays with a checksum (weights_file.py):
 image_map.npz       the columns of image_scores.py; and
   role, totals      which part of the training an image is in, int8 (n,); images of each, int64 (3,)
   pca, shares       places, float32 (n, 2); of the whole variance, float64 (2,)
-  umap              places, float32 (n, 2), where they were computed
   model, created    checksum of the weights, uint8 (32,); time, float64 ()
 image_features.npz  features, float16 (n, k), rows of length 1; basis, float16 (d, k), the
                     directions that they were reduced to, (0, 0) for none; model and created
@@ -24,7 +23,6 @@ import numpy as np
 
 from workbench.core.image_map import Features
 from workbench.core.projects.data_edits import PART_NAMES
-from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
 from workbench.runs.ownership import check_own
 from workbench.runs.store.image_scores import ScoredImages, columns_of, images_of
@@ -59,8 +57,8 @@ class ImageMap:
         images: Where each is, and what the model answers for it.
         role: The part of the training that it is in: TRAINING, VALIDATION or TEST; int8.
         totals: How many images each part has in all, int64 (3,).
-        points: Places by method, float32 (n, 2); at least those by "pca".
-        shares: Share of the whole variance along each axis of "pca", 0..1.
+        points: Places by their principal components, float32 (n, 2).
+        shares: Share of the whole variance along each axis, 0..1.
         weights: Checksum of the weights that the features are by, hexadecimal.
         created: Seconds since the epoch.
     """
@@ -68,7 +66,7 @@ class ImageMap:
     images: ScoredImages
     role: Numbers
     totals: Numbers
-    points: dict[MapMethod, Points]
+    points: Points
     shares: Numbers
     weights: str
     created: float
@@ -109,7 +107,7 @@ def keep_image_map(run: RunFolder, found: ImageMap, features: Features | None = 
         "role": np.asarray(found.role, "<i1"),
         "totals": np.asarray(found.totals, "<i8"),
         "shares": np.asarray(found.shares, "<f8"),
-        **{method: np.asarray(points, "<f4") for method, points in found.points.items()},
+        "pca": np.asarray(found.points, "<f4"),
         **marks,
     }
     # The map last: it is of features that are there.
@@ -136,12 +134,11 @@ def load_image_map(run: RunFolder, checksum: str, num_classes: int) -> ImageMap 
         raise _MAP.damaged(run.path / IMAGE_MAP_NAME, "columns that cannot be of this model")
     if arrays["model"].tobytes().hex() != checksum:
         return None
-    methods: tuple[MapMethod, ...] = ("pca", "umap")
     return ImageMap(
         images=images,
         role=arrays["role"],
         totals=arrays["totals"],
-        points={method: arrays[method] for method in methods if method in arrays},
+        points=arrays["pca"],
         shares=arrays["shares"],
         weights=checksum,
         created=float(arrays["created"]),
@@ -185,17 +182,14 @@ def _is_map(arrays: Arrays, count: int) -> bool:
     types: dict[str, tuple[str, tuple[int, ...]]]
     types = {"role": ("<i1", (count,)), "totals": ("<i8", (3,)), "shares": ("<f8", (2,))}
     types |= {"pca": ("<f4", (count, 2)), "model": ("|u1", (32,)), "created": ("<f8", ())}
-    if "umap" in arrays:
-        types["umap"] = ("<f4", (count, 2))
     if not arrays.keys() >= types.keys() or any(
         arrays[name].dtype != kind or arrays[name].shape != shape
         for name, (kind, shape) in types.items()
     ):
         return False
     role, totals = arrays["role"], arrays["totals"]
-    places = [arrays[name] for name in ("pca", "umap", "shares") if name in arrays]
     return (
-        all(bool(np.isfinite(values).all()) for values in places)
+        all(bool(np.isfinite(arrays[name]).all()) for name in ("pca", "shares"))
         and bool(((role >= 0) & (role < 3)).all())
         and bool((totals >= np.bincount(role, minlength=3)).all())
         and count > 0

@@ -76,7 +76,7 @@ class PackedImages:
     @cached_property
     def digest(self) -> str:
         """A sha256 of class names, labels and pixels, part by part: exported programs compute the
-        same of what they read (`resources/programs/parts.txt`).
+        same of what they read (`resources/programs/parts.py`).
         """
         digest = hashlib.sha256(json.dumps(list(self.class_names)).encode())
         for name, (rows, labels) in self.parts.items():

@@ -5,8 +5,7 @@ and kept with what the model answers for each image, and with a map of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from workbench.core.specs import LoadContext
 from workbench.errors import RunError, RunFolderError
 from workbench.inference.answers import Answers, joined_results, results_of
 from workbench.inference.runner import Runner
-from workbench.parts import UMAP
 from workbench.pictures.prepare import PreparedData, PreparedPart
-from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.image_map import (
     TEST,
@@ -50,7 +47,6 @@ MOST_OTHERS = 10_000
 same each time."""
 
 _STEP = 256
-_UMAP_SEED = 8
 _CACHE = "image features"
 
 OnProgress = Callable[[str, float], None]
@@ -77,27 +73,18 @@ def kept_map(run: RunFolder, runner: Runner) -> tuple[ImageMap, Features] | None
 
 
 def made_map(
-    run: RunFolder, runner: Runner, ctx: LoadContext, method: MapMethod, report: OnProgress
+    run: RunFolder, runner: Runner, ctx: LoadContext, report: OnProgress
 ) -> tuple[ImageMap, Features]:
-    """The map of the runner's weights: the kept one, with what it lacks; else computed, and kept.
+    """The map of the runner's weights: the kept one, else computed, and kept.
 
     Raises:
         DatasetError: the images are gone, or are of other classes.
         LinkFoundError, SaveError: it cannot be written.
         RunError: the model has no hidden layer, or its outputs are not finite.
-        MissingPartError: UMAP is not installed.
     """
-    if method == "umap":
-        _umap()  # before anything is computed
     found = kept_map(run, runner) or _computed(run, runner, ctx, report)
-    images, features = found
-    if method not in images.points:
-        report("Computing the map by UMAP", 0)
-        points = _by_umap(features.rows)
-        images = replace(images, points={**images.points, method: points})
-        keep_image_map(run, images)
-    runner.extras[_CACHE] = images, features
-    return images, features
+    runner.extras[_CACHE] = found
+    return found
 
 
 def _computed(
@@ -124,7 +111,7 @@ def _computed(
         images=_joined(scored),
         role=np.concatenate([np.full(len(part), role, np.int8) for role, part in parts]),
         totals=np.array([_total(data, role) for role in range(len(PART_NAMES))], np.int64),
-        points={"pca": components.points},
+        points=components.points,
         shares=components.shares,
         weights=runner.card.checksum,
         created=new_time(),
@@ -212,18 +199,3 @@ def _joined(parts: list[ScoredImages]) -> ScoredImages:
     columns = [columns_of(part) for part in parts]
     joined = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
     return ScoredImages(**joined)
-
-
-def _umap() -> Any:
-    """UMAP, a package that users may add; MissingPartError where it is not installed."""
-    UMAP.require()
-    import umap
-
-    return umap
-
-
-def _by_umap(features: Halves) -> np.ndarray[Any, np.dtype[np.float32]]:
-    neighbors = max(2, min(15, len(features) - 1))
-    # The rows are of length 1: near by the angle is near by Euclidean distance.
-    reducer = _umap().UMAP(random_state=_UMAP_SEED, n_neighbors=neighbors)
-    return np.asarray(reducer.fit_transform(features.astype(np.float32)), np.float32)

@@ -32,7 +32,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
-    """`card.json`: what was trained, and on what; see `resources/programs/notebook.txt`.
+    """`card.json`: what was trained, and on what; see `resources/programs/notebook.py`.
 
     Attributes:
         per_class: For each class how many images have trained, validated and tested; [] in older

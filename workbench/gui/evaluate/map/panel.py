@@ -39,14 +39,10 @@ from workbench.gui.kit.buttons import button, show_instead
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.working_dialog import install_part
 from workbench.gui.plots.figure_file import figure_file
-from workbench.parts import UMAP
-from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.export.score_tables import image_map_csv
 from workbench.runs.store.image_scores import Numbers
 
-_METHODS: tuple[tuple[MapMethod, str], ...] = (("pca", "PCA"), ("umap", "UMAP"))
 _BY = (("actual", "Color: actual class"), ("predicted", "Color: predicted class"))
 NOT_YET = (
     "The map shows all images of this run as points: those that look alike to the network are near "
@@ -67,7 +63,7 @@ class MapPanel(Box):
         self.shown: Numbers = np.zeros(0, np.int64)
         self._picked: Flags = np.zeros(0, bool)
         self.thumbnails = ImageThumbnails(state.context.service, self._source, self)
-        self.method, self.part, self.by = NoWheelComboBox(), NoWheelComboBox(), NoWheelComboBox()
+        self.part, self.by = NoWheelComboBox(), NoWheelComboBox()
         self.wrong = QCheckBox("Wrong only")
         self.plot = MapPlot(theme)
         self.card = PointCard(self.plot)
@@ -87,17 +83,13 @@ class MapPanel(Box):
 
     def _build(self) -> None:
         for box, name in (
-            (self.method, "How the plane is computed"),
             (self.part, "Images on the map"),
             (self.by, "What the color is by"),
         ):
             box.setAccessibleName(name)
             box.setToolTip(name)
-        for method, words in _METHODS:
-            self.method.addItem(words, method)
         for by, words in _BY:
             self.by.addItem(words, by)
-        self._offer_umap()
         self.see_button.setToolTip("Shows the images of all points on the map in the grid (Ctrl+A)")
         self.wrong.setToolTip("Shows only images that were predicted as another class")
         self.saver = FigureSaver(self, self._state.background, "map", "map", self._writer)
@@ -115,7 +107,7 @@ class MapPanel(Box):
             spacing=6,
         )
         column(
-            row(self.method, (self.part, 1), (self.by, 1), spacing=8),
+            row((self.part, 1), (self.by, 1), spacing=8),
             row(self.wrong, STRETCH, self.menu_button, spacing=8),
             (row((self._figure, 1), beside, spacing=10), 1),
             parent=self._body,
@@ -130,11 +122,6 @@ class MapPanel(Box):
         self.column.addWidget(self._pages, 1)
         self.cancel.hide()
 
-    def _offer_umap(self) -> None:
-        """UMAP is a package that users may add: without it, its line says so and installs it."""
-        words = "" if UMAP.is_installed else " (not installed)"
-        self.method.setItemText(self.method.findData("umap"), f"UMAP{words}")
-
     def _connect(self) -> None:
         maps = self.maps
         maps.changed.connect(self._show_map)
@@ -142,9 +129,9 @@ class MapPanel(Box):
         maps.ended.connect(lambda: self._set_busy(is_busy=False))
         maps.progressed.connect(self._say)
         maps.failed.connect(self._on_failed)
-        self.start.clicked.connect(lambda _=False: maps.compute(self.method.currentData()))
+        self.start.clicked.connect(lambda _=False: maps.compute())
         self.cancel.clicked.connect(lambda _=False: maps.cancel())
-        for box in (self.method, self.part, self.by):
+        for box in (self.part, self.by):
             box.activated.connect(lambda _index: self._choose())
         self.wrong.toggled.connect(lambda _is_on: self._choose())
         self.legend.hidden_changed.connect(lambda _hidden: self._choose())
@@ -197,22 +184,11 @@ class MapPanel(Box):
         return [class_color(at, len(names), is_dark=dark) for at in range(len(names))]
 
     def _choose(self) -> None:
-        """Shows what is chosen; computes places that are not there yet."""
+        """Shows what is chosen."""
         found = self.maps.map
         if found is None:
             return
-        method: MapMethod = self.method.currentData()
-        if method == "umap" and not UMAP.is_installed:
-            self.method.setCurrentIndex(self.method.findData(self.choice.method))
-            install_part(UMAP, self).installed.connect(self._offer_umap)
-            return
-        if method not in found.found.points:
-            self.maps.compute(method)
-            self.method.setCurrentIndex(self.method.findData(self.choice.method))
-            return
-        before = self.choice
         self.choice = MapChoice(
-            method=method,
             part=self.part.currentData(),
             by=self.by.currentData(),
             is_wrong=self.wrong.isChecked(),
@@ -222,8 +198,6 @@ class MapPanel(Box):
         labels = self.choice.labels(found.found)[self.shown]
         self.legend.set_counts(np.bincount(labels, minlength=len(found.class_names)).tolist())
         self._draw()
-        if before.method != method:
-            self.plot.show_all()
 
     def _draw(self) -> None:
         """Hands the points over as they look now."""
@@ -234,7 +208,7 @@ class MapPanel(Box):
         names = len(found.class_names)
         self.plot.set_look(
             Look(
-                places=found.found.points[self.choice.method][self.shown],
+                places=found.found.points[self.shown],
                 colors=class_colors(names, is_dark=self._theme.is_dark)[
                     self.choice.labels(found.found)[self.shown]
                 ],
@@ -258,10 +232,12 @@ class MapPanel(Box):
         chosen = found.found
         shown = f"{plural(len(self.shown), 'image')} shown"
         wrong = int((~chosen.images.is_right[self.shown]).sum())
-        parts = [shown, f"{count(wrong)} predicted wrong (ringed)"]
-        if self.choice.method == "pca":
-            first, second = chosen.shares.tolist()
-            parts.append(f"the axes have {share(first)} and {share(second)} of the variance")
+        first, second = chosen.shares.tolist()
+        parts = [
+            shown,
+            f"{count(wrong)} predicted wrong (ringed)",
+            f"the axes have {share(first)} and {share(second)} of the variance",
+        ]
         sample = ""
         if chosen.is_sample:
             used = [
@@ -302,7 +278,7 @@ class MapPanel(Box):
         found = self.maps.map
         if found is None:
             return
-        places = found.found.points[self.choice.method][self.shown]
+        places = found.found.points[self.shown]
         inside = inside_polygon(places, corners)
         self._pick(self.shown[inside], "Picked on the map")
 
@@ -369,10 +345,10 @@ class MapPanel(Box):
     # files ---------------------------------------------------------------------------------
 
     def _writer(self, path: Path) -> Callable[[], None]:
-        found, method = self.maps.map, self.choice.method
+        found = self.maps.map
 
         def table() -> str:
-            return image_map_csv(found.found, found.class_names, method) if found else ""
+            return image_map_csv(found.found, found.class_names) if found else ""
 
         self.card.hide()
         return figure_file(path, self._figure, "Map of the images", table)

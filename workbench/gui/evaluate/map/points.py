@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.core.projects.data_edits import PART_NAMES
-from workbench.protocol.trained.image_map import MapMethod
 from workbench.runs.store.image_map import ImageMap
 from workbench.runs.store.image_scores import Numbers
 
@@ -34,14 +33,12 @@ class MapChoice:
     """What is shown of a map.
 
     Attributes:
-        method: How the places were computed.
         part: Number of a part of the training, ALL_PARTS for all.
         by: Which class a point has its color by.
         is_wrong: Those alone that were predicted as another class.
         hidden: Numbers of the classes that are not shown.
     """
 
-    method: MapMethod = "pca"
     part: int = ALL_PARTS
     by: By = "actual"
     is_wrong: bool = False

@@ -16,7 +16,7 @@ from workbench.gui.evaluate.scored import ImagesOfRun, num_missing
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.images.source import ImageSource
 from workbench.protocol.messages import Progress
-from workbench.protocol.trained.image_map import MapImages, MapMethod
+from workbench.protocol.trained.image_map import MapImages
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.image_map import ImageMap, load_image_map
 
@@ -118,7 +118,7 @@ class MapState(QObject):
 
         self._state.background.run(lambda: read_map(RunFolder(run)), take, fail)
 
-    def compute(self, method: MapMethod) -> None:
+    def compute(self) -> None:
         """Computes the map, with the features where these are not kept yet."""
         run = self._run
         if run is None or self.is_busy:
@@ -134,7 +134,7 @@ class MapState(QObject):
 
         self.began.emit()
         self._question.ask(
-            MapImages(id=0, model=str(run), method=method),
+            MapImages(id=0, model=str(run)),
             Handlers(on_done=take, on_failed=fail, on_progress=self._on_progress),
         )
 

@@ -110,7 +110,7 @@ def write_scripts(context: Any, path: Path) -> None:
     """
     card: ModelCard = context.card
     reader: ExportReader = context.spec.reader
-    texts = sections(reader.runtime.texts)
+    texts = sections(*reader.runtime.texts)
     settings = texts.get(f"{reader.section}_settings", "")
     section = texts[reader.section] if reader.section else ""
     standard, imports, reading = _imports(section, settings)

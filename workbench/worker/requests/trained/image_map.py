@@ -39,7 +39,7 @@ def map_images(job: Job, request: MapImages) -> Done:
         WorkbenchError: as `made_map`.
     """
     run, runner = _run_of(request.model), job.runner(request.model)
-    made_map(run, runner, job, request.method, partial(_report, job))
+    made_map(run, runner, job, partial(_report, job))
     return Done(id=job.id, path=str(run.path))
 
 
@@ -55,7 +55,7 @@ def find_nearest(job: Job, request: FindNearest) -> NearestImages:
     _, fitted = runner.decoded(request.picture)
     found = kept_map(run, runner)
     if found is None and request.may_compute:
-        found = made_map(run, runner, job, "pca", partial(_report, job))
+        found = made_map(run, runner, job, partial(_report, job))
     if found is None:
         return NearestImages(id=job.id, file=request.picture, images=[])
     whole, rows = found[0], np.flatnonzero(found[0].role == TRAINING)

@@ -1,23 +1,38 @@
-==== introduction.md
-# $markdown_title
+"""The program for notebook services, a section for each cell; those of text end in ".md".
 
-This program trains the model “$markdown_title” of Workbench on a TPU, else on GPUs, else on the CPU of
-the machine it runs on.
+`workbench.programs.texts` fills it in. What stands before the first section is for the checkers
+alone.
+"""
 
-1. **Colab**: *Runtime > Change runtime type*, choose the TPU (v5e-1, one core). **Kaggle**:
-   *Settings > Accelerator*, choose the TPU (v5e-8, eight cores), and switch *Internet* on.
-2. The program downloads the images.  #? is_downloaded
-2. Upload $images, the images, which Workbench has written beside this program.  #? not is_downloaded
-   Upload $pretrained, too: training starts from these weights.  #? is_pretrained
-3. Run all cells from the top.
-4. Download `workbench_result.zip` and choose *File > Import notebook results…* in Workbench.
-==== install.md
-## The packages
+from __future__ import annotations
 
-TensorFlow for TPUs ended with version 2.20.0. It is installed only where there is a TPU, with the
-matching driver (libtpu): with a later one, importing it crashes. On Python 3.11 and 3.12 that is
-2.19.1, the version that Keras names for TPUs; 2.20.0 is the only one for Python 3.13.
-==== install.py
+from typing import Any
+
+FILL: Any = None
+CLASS_NAMES = DIGEST = split = x_test = x_train = y_test = y_train = FILL
+adapt_front = erase = front = loss_of = make_optimizer = make_tuning_optimizer = mix = FILL
+penalty = picked = swap_averages = FILL
+
+# %% introduction.md
+# # $markdown_title
+#
+# This program trains the model “$markdown_title” of Workbench on a TPU, else on GPUs, else on the CPU of
+# the machine it runs on.
+#
+# 1. **Colab**: *Runtime > Change runtime type*, choose the TPU (v5e-1, one core). **Kaggle**:
+#    *Settings > Accelerator*, choose the TPU (v5e-8, eight cores), and switch *Internet* on.
+# 2. The program downloads the images.  #? is_downloaded
+# 2. Upload $images, the images, which Workbench has written beside this program.  #? not is_downloaded
+#    Upload $pretrained, too: training starts from these weights.  #? is_pretrained
+# 3. Run all cells from the top.
+# 4. Download `workbench_result.zip` and choose *File > Import notebook results…* in Workbench.
+# %% install.md
+# ## The packages
+#
+# TensorFlow for TPUs ended with version 2.20.0. It is installed only where there is a TPU, with the
+# matching driver (libtpu): with a later one, importing it crashes. On Python 3.11 and 3.12 that is
+# 2.19.1, the version that Keras names for TPUs; 2.20.0 is the only one for Python 3.13.
+# %% install.py
 import importlib.metadata
 import os
 import pathlib
@@ -72,12 +87,12 @@ if HAS_TPU and not os.environ.get("TPU_ACCELERATOR_TYPE", "").startswith(old_kin
     os.environ["NEXT_PLUGGABLE_DEVICE_USE_C_API"] = "true"
     os.environ["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = libtpu.get_library_path()
     os.environ["TF_XLA_FLAGS"] = "--tf_mlir_enable_mlir_bridge=true"
-==== connect.md
-## Device
-
-A *strategy* splits each batch over the available cores: eight cores with a batch of
-1,024 images train on 128 each. Every core has the same weights; their gradients are added up.
-==== connect.py
+# %% connect.md
+# ## Device
+#
+# A *strategy* splits each batch over the available cores: eight cores with a batch of
+# 1,024 images train on 128 each. Every core has the same weights; their gradients are added up.
+# %% connect.py
 import json
 import time
 import zipfile
@@ -101,35 +116,35 @@ def connect():
 strategy, DEVICE = connect()
 CORES = strategy.num_replicas_in_sync
 print(f"TensorFlow {tf.__version__}, Keras {keras.__version__}: {DEVICE}, {CORES} replicas")
-==== settings.md
-## What is trained
-==== settings.py
-TITLE = $title_literal
-$class_names
-NUM_CLASSES = $num_classes
-INPUT_SHAPE = $input_shape  # height, width, channels
-EPOCHS = $epochs
-VALIDATION_FREQ = $validation_freq  # epochs from one validation to the next  #? validates_some
-HEAD_EPOCHS = $head_epochs  # fine-tuning begins after them  #? is_tuned
-BATCH_SIZE = max(1, $batch_size // CORES) * CORES  # of all cores together
-STEPS_PER_CALL = $steps_per_call
-SEED = $seed
-PRECISION = $precision
+# %% settings.md
+# ## What is trained
+# %% settings.py
+TITLE = FILL.title_literal
+# $class_names
+NUM_CLASSES = FILL.num_classes
+INPUT_SHAPE = FILL.input_shape  # height, width, channels
+EPOCHS = FILL.epochs
+VALIDATION_FREQ = FILL.validation_freq  # epochs from one validation to the next  #? validates_some
+HEAD_EPOCHS = FILL.head_epochs  # fine-tuning begins after them  #? is_tuned
+BATCH_SIZE = max(1, FILL.batch_size // CORES) * CORES  # of all cores together
+STEPS_PER_CALL = FILL.steps_per_call
+SEED = FILL.seed
+PRECISION = FILL.precision
 
 keras.utils.set_random_seed(SEED)
 print(f"{BATCH_SIZE // CORES} images per core x {CORES} = {BATCH_SIZE}")
-==== files.md
-## Files
-
-Workbench has written beside this program:
-
-- $images: the images, as they are trained on in Workbench;  #? not is_downloaded
-- $pretrained: the weights that training starts from.  #? is_pretrained
-
-**Upload them, too.** **Colab**: drop them on the *Files* panel on the left; for a missing file a
-dialog opens below. **Kaggle**: *Add Input > Upload* makes a data set of them. Elsewhere, copy them
-beside the program.
-==== files.py
+# %% files.md
+# ## Files
+#
+# Workbench has written beside this program:
+#
+# - $images: the images, as they are trained on in Workbench;  #? not is_downloaded
+# - $pretrained: the weights that training starts from.  #? is_pretrained
+#
+# **Upload them, too.** **Colab**: drop them on the *Files* panel on the left; for a missing file a
+# dialog opens below. **Kaggle**: *Add Input > Upload* makes a data set of them. Elsewhere, copy them
+# beside the program.
+# %% files.py
 def find_file(name, what):
     """The path of a file from Workbench; on Colab it can be uploaded here."""
     here = pathlib.Path(name)
@@ -153,46 +168,46 @@ def find_file(name, what):
     )
 
 
-images_path = find_file($images_literal, "The images")  #? not is_downloaded
+images_path = find_file(FILL.images_literal, "The images")  #? not is_downloaded
 print(f"Images: {images_path}")  #? not is_downloaded
-pretrained_path = find_file($pretrained_literal, "The pretrained weights")  #? is_pretrained
+pretrained_path = find_file(FILL.pretrained_literal, "The pretrained weights")  #? is_pretrained
 print(f"Pretrained weights: {pretrained_path}")  #? is_pretrained
-==== images.md
-## The images
+# %% images.md
+# ## The images
+#
+# Keras downloads them as raw values from 0 to 255, with a class number each.  #? is_downloaded
+# They are values from 0 to 255 in the size of the model input, with a class number each. Workbench  #? not is_downloaded
+# has decoded, edited and divided them: these are the parts that it trains, validates and tests on.  #? not is_downloaded
+# %% images.py
+# $load_images
+# %% split.md
+# ## Validation
+#
+# The model is validated on held-out images.
+# %% split.py
+# $picked
 
-Keras downloads them as raw values from 0 to 255, with a class number each.  #? is_downloaded
-They are values from 0 to 255 in the size of the model input, with a class number each. Workbench  #? not is_downloaded
-has decoded, edited and divided them: these are the parts that it trains, validates and tests on.  #? not is_downloaded
-==== images.py
-$load_images
-==== split.md
-## Validation
 
-The model is validated on held-out images.
-==== split.py
-$picked
-
-
-is_picked = picked(y_train, $validation_share, seed=$validation_seed)
+is_picked = picked(y_train, FILL.validation_share, seed=FILL.validation_seed)
 x_validation, y_validation = x_train[is_picked], y_train[is_picked]
 x_train, y_train = x_train[~is_picked], y_train[~is_picked]
-==== batches.md
-## Batches
-
-The images stay in the host's memory; its CPU prepares the batches while the cores compute.
-Augmentation runs here, since a TPU cannot do it. All shapes must be fixed: incomplete batches
-are dropped in training, and padded with images of weight 0 in evaluation, so that every image
-is counted.
-==== batches.py
-$front
+# %% batches.md
+# ## Batches
+#
+# The images stay in the host's memory; its CPU prepares the batches while the cores compute.
+# Augmentation runs here, since a TPU cannot do it. All shapes must be fixed: incomplete batches
+# are dropped in training, and padded with images of weight 0 in evaluation, so that every image
+# is counted.
+# %% batches.py
+# $front
 #? has_front_and_setup
 # All classes have the same total weight.  #? is_balanced
 counts = np.bincount(y_train, minlength=NUM_CLASSES)  #? is_balanced
 balanced = len(y_train) / (np.count_nonzero(counts) * np.maximum(counts, 1))  #? is_balanced
 balanced = (balanced * (counts > 0)).astype(np.float32)  #? is_balanced
-$erase
+# $erase
 # Keras cuts any share alike; the training settings have alpha = $alpha.  #? cuts_other_share
-$mix
+# $mix
 
 
 def make_batch(x, y):
@@ -203,8 +218,8 @@ def make_batch(x, y):
     y = tf.one_hot(y, NUM_CLASSES)  #? is_one_hot
     both = mix({"images": x, "labels": y})  #? mixes
     x, y = both["images"], both["labels"]  #? mixes
-    weights = $sample_weights
-    y = $kept * y + $spread / NUM_CLASSES  # label smoothing  #? is_smoothed
+    weights = FILL.sample_weights
+    y = FILL.kept * y + FILL.spread / NUM_CLASSES  # label smoothing  #? is_smoothed
     return x, y, weights
 
 
@@ -253,15 +268,15 @@ def scoring_batches(x, y):
 with tf.device("/cpu:0"):  # the images stay on the host
     batches = iter(training_batches())
     test_batches = scoring_batches(x_test, y_test)  #? has_test
-    validation_batches = $validation_batches  #? is_validated
-==== network.md
-## The model
-
-It is built within the strategy's scope, so that each core gets the weights.
-
-Layers with `trainable=False` are frozen: they keep the weights that they start with, and a frozen  #? is_frozen
-BatchNormalization normalizes by its stored mean and variance, in training too.  #? is_frozen
-==== network.py
+    validation_batches = FILL.validation_batches  #? is_validated
+# %% network.md
+# ## The model
+#
+# It is built within the strategy's scope, so that each core gets the weights.
+#
+# Layers with `trainable=False` are frozen: they keep the weights that they start with, and a frozen  #? is_frozen
+# BatchNormalization normalizes by its stored mean and variance, in training too.  #? is_frozen
+# %% network.py
 def build_model():
     """The whole network from raw images, and the part of it that is trained."""  #? has_front
     prepared = inputs = keras.Input(INPUT_SHAPE)  #? has_front
@@ -269,17 +284,17 @@ def build_model():
         prepared = layer(prepared)  #? has_front
     """The network, from raw images to class scores."""  #? not has_front
     inputs = keras.Input(INPUT_SHAPE)  #? not has_front
-$layers
-    return keras.Model(inputs, $output), keras.Model(prepared, $output)  #? has_front
-    return keras.Model(inputs, $output)  #? not has_front
-==== training.md
-## Training settings
-==== training.py
-$make_optimizer
+    # $layers
+    return keras.Model(inputs, FILL.output), keras.Model(prepared, FILL.output)  #? has_front
+    return keras.Model(inputs, FILL.output)  #? not has_front
+# %% training.md
+# ## Training settings
+# %% training.py
+# $make_optimizer
 
 
-$loss
-STEPS = $steps  # of an epoch
+# $loss
+STEPS = FILL.steps  # of an epoch
 if PRECISION == "bfloat16":  # the weights and the output stay in float32  #? may_be_bfloat16
     keras.config.set_dtype_policy("mixed_bfloat16")  #? may_be_bfloat16
 with strategy.scope():
@@ -302,15 +317,15 @@ with strategy.scope():  #? adapts_model
             before = keras.Model(model.inputs, layer.input)  #? adapts_model
             layer.adapt(before.predict(x_train[:10_000], verbose=0))  #? adapts_model
 model.summary()
-==== steps.md
-## One step, and many in one call
-
-A step computes on each core: the scores of its images, their loss, the gradient, the update.
-`train_steps` runs many steps in one call, because each call from Python costs time in which
-the cores are idle.
-==== steps.py
-$penalty
-$swap_averages
+# %% steps.md
+# ## One step, and many in one call
+#
+# A step computes on each core: the scores of its images, their loss, the gradient, the update.
+# `train_steps` runs many steps in one call, because each call from Python costs time in which
+# the cores are idle.
+# %% steps.py
+# $penalty
+# $swap_averages
 def train_step(x, y, weights):
     """One step on this core's images: its part of the loss, and the number of correct ones."""
     variables = network.trainable_variables
@@ -320,10 +335,10 @@ def train_step(x, y, weights):
         loss += penalty() / CORES  #? has_penalty
     gradients = tape.gradient(loss, variables)
     gradients = tf.distribute.get_replica_context().all_reduce("SUM", gradients)  #? clips
-    gradients, _ = tf.clip_by_global_norm(gradients, $clip_norm)  #? clips
+    gradients, _ = tf.clip_by_global_norm(gradients, FILL.clip_norm)  #? clips
     gradients = [gradient / CORES for gradient in gradients]  #? clips
     optimizer.apply(gradients, variables)  # adds up the gradients of all cores
-    is_right = tf.argmax(outputs, axis=-1) == $labels
+    is_right = tf.argmax(outputs, axis=-1) == FILL.labels
     return loss, tf.reduce_sum(tf.cast(is_right, tf.float32))
 
 
@@ -343,9 +358,10 @@ def train_steps(count):
 def score_step(x, y, weights):
     """Sums over this core's images; the padding of the last batch has weight 0."""
     outputs = network(x, training=False)
-    losses = loss_of($targets, outputs)$plus_penalty
+    losses = loss_of(FILL.targets, outputs)  #? not has_penalty
+    losses = loss_of(FILL.targets, outputs) + penalty()  #? has_penalty
     is_right = tf.cast(tf.argmax(outputs, axis=-1) == y, tf.float32)
-    is_near = tf.math.in_top_k(y, tf.cast(outputs, tf.float32), $top_k)  #? has_top_k
+    is_near = tf.math.in_top_k(y, tf.cast(outputs, tf.float32), FILL.top_k)  #? has_top_k
     is_near = tf.cast(is_near, tf.float32)  #? has_top_k
     values = (losses, is_right, is_near, tf.ones_like(losses))  #? has_top_k
     values = (losses, is_right, tf.ones_like(losses))  #? not has_top_k
@@ -366,14 +382,14 @@ def score(data, start=""):
     names = (start + "loss", start + "accuracy", "top_k_accuracy")  #? has_top_k
     names = (start + "loss", start + "accuracy")  #? not has_top_k
     return {name: float(total / count) for name, total in zip(names, sums)}
-==== tuning.md
-## Fine-tuning
-
-Training has two phases. In the first one, of HEAD_EPOCHS epochs, the layers named `tuned_...` are
-frozen. In the second one they learn, too: with an optimizer that starts anew, at a learning rate
-so low that their weights change only a little.
-==== tuning.py
-$make_tuning_optimizer
+# %% tuning.md
+# ## Fine-tuning
+#
+# Training has two phases. In the first one, of HEAD_EPOCHS epochs, the layers named `tuned_...` are
+# frozen. In the second one they learn, too: with an optimizer that starts anew, at a learning rate
+# so low that their weights change only a little.
+# %% tuning.py
+# $make_tuning_optimizer
 
 
 def start_fine_tuning():
@@ -386,9 +402,9 @@ def start_fine_tuning():
         optimizer = make_tuning_optimizer(STEPS)
         optimizer.build(network.trainable_variables)
     return optimizer
-==== loop.md
-## Training
-==== loop.py
+# %% loop.md
+# ## Training
+# %% loop.py
 best_epoch, best_score = 0, (-np.inf, -np.inf)
 best_weights = None  #? keeps_best
 phase_best, phase_score = best_epoch, best_score  # of the epochs of one phase  #? counts_phases
@@ -430,8 +446,8 @@ for epoch in range(1, EPOCHS + 1):
     if epoch % VALIDATION_FREQ:  #? judges_some
         epoch_score = (-np.inf, -np.inf)  # compared with nothing  #? judges_some
     else:  #? judges_some
-        epoch_score = ($best_value, $best_loss)  #? judges_some
-    epoch_score = ($best_value, $best_loss)  #? judges_each
+        epoch_score = (FILL.best_value, FILL.best_loss)  #? judges_some
+    epoch_score = (FILL.best_value, FILL.best_loss)  #? judges_each
     if np.isfinite(epoch_score).all() and epoch_score > best_score:
         best_epoch, best_score = epoch, epoch_score
         best_weights = model.get_weights()  #? keeps_best
@@ -441,11 +457,11 @@ for epoch in range(1, EPOCHS + 1):
     if not np.isfinite(entry["loss"]):
         print("The loss is NaN: try a lower learning rate.")
         break
-    if $waited_fall >= $plateau_patience:  #? follows_metric
+    if FILL.waited_fall >= FILL.plateau_patience:  #? follows_metric
         last_fall = epoch  #? follows_metric
         with strategy.scope():  #? follows_metric
-            optimizer.learning_rate *= $decay_factor  #? follows_metric
-    if $waited_best >= $patience:  #? stops_early
+            optimizer.learning_rate *= FILL.decay_factor  #? follows_metric
+    if FILL.waited_best >= FILL.patience:  #? stops_early
         print(f"Early stopping: epoch {best_epoch} is the best.")  #? stops_early
         if epoch > HEAD_EPOCHS:  #? stops_head
             break  #? stops_head
@@ -458,17 +474,17 @@ if best_weights is not None:  #? keeps_best
 swap_averages()  #? keeps_averages
 history["test"] = score(test_batches) | {"count": len(x_test)}  #? has_test
 print("test:", history["test"])  #? has_test
-==== result.md
-## The result
-
-The weights, the curves and a description for Workbench go into one file.
-==== result.py
+# %% result.md
+# ## The result
+#
+# The weights, the curves and a description for Workbench go into one file.
+# %% result.py
 def finite(value):
     """A number for JSON: None for what is not finite."""
     return float(value) if np.isfinite(value) else None
 
 
-validated = $validation_labels
+validated = FILL.validation_labels
 per_class = [np.bincount(y, minlength=NUM_CLASSES) for y in (y_train, validated, y_test)]
 for name in ("losses", "accuracies"):
     history[name] = [finite(value) for value in history[name]]
@@ -480,7 +496,7 @@ card = {
     "title": TITLE,
     "class_names": CLASS_NAMES,
     "recipe": {
-        $recipe
+        # $recipe
     },
     "device": DEVICE,
     "replicas": CORES,

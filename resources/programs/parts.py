@@ -1,17 +1,35 @@
-==== download
+"""Parts of exported scripts and notebooks, a section each; `workbench.programs.texts` fills them in.
+
+What stands before the first section is for the checkers alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+FILL: Any = None
+CLASS_NAMES = INPUT_SHAPE = images_path = model = network = optimizer = strategy = FILL
+
+# %% download
 def load_data():
     """Training and test images with their labels."""
-    $load_program
+    # $load_program
 
 
 (x_train, y_train), (x_test, y_test) = load_data()
 x_train, x_test = x_train.reshape(-1, *INPUT_SHAPE), x_test.reshape(-1, *INPUT_SHAPE)
 y_train, y_test = (np.asarray(y, np.int64).ravel() for y in (y_train, y_test))
 print(f"{len(x_train):,} training images, {len(x_test):,} test images")
-==== packed
+# %% packed
 import hashlib
 
-DIGEST = $digest
+DIGEST = FILL.digest
 PARTS = ("train", "validation", "test")
 
 
@@ -51,7 +69,7 @@ x_test, y_test = images["x_test"], images["y_test"]
 print(f"{len(x_train):,} training, {len(x_validation):,} validation, {len(x_test):,} test images")
 for number, name in enumerate(CLASS_NAMES[:50]):
     print(name, *(np.count_nonzero(y == number) for y in (y_train, y_validation, y_test)))
-==== picked
+# %% picked
 def mixed(numbers):
     """SplitMix64: 64-bit numbers scattered evenly, always in the same way."""
     z = numbers + np.uint64(0x9E3779B97F4A7C15)
@@ -69,11 +87,11 @@ def picked(labels, share, seed):
         count = min(max(1, int(share * len(places) + 0.5)), len(places) - 1)
         is_picked[places[np.argsort(keys, kind="stable")][:count]] = True
     return is_picked
-==== front
+# %% front
 # These layers run on the host, in the input pipeline.
 front = keras.Sequential(
     [
-$front_layers
+        # $front_layers
     ]
 )
 #? adapts_front
@@ -89,19 +107,19 @@ def adapt_front():  #? adapts_front
 #? adapts_front
 #? adapts_front
 adapt_front()  #? adapts_front
-==== make_optimizer
-$helpers
+# %% make_optimizer
+# $helpers
 def make_optimizer(steps):
     """The optimizer, for this number of steps per epoch."""  #? not is_tuned
     """The optimizer of the first phase, for this number of steps per epoch."""  #? is_tuned
-$optimizer
+    # $optimizer
     return optimizer
-==== make_tuning_optimizer
+# %% make_tuning_optimizer
 def make_tuning_optimizer(steps):
     """The optimizer of fine-tuning, for this number of steps per epoch."""
-$optimizer
+    # $optimizer
     return optimizer
-==== warm_up
+# %% warm_up
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warm-up to the peak learning rate, then another schedule."""
 
@@ -112,11 +130,11 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
         step = keras.ops.cast(step, "float32")
         climbing = self.start + (self.peak - self.start) * step / max(1, self.steps)
         return keras.ops.where(step < self.steps, climbing, self.after(step))
-==== penalty
+# %% penalty
 def penalty():
     """The regularization losses of the layers."""
     return sum(tf.cast(one, tf.float32) for one in network.losses)
-==== swap_averages
+# %% swap_averages
 def swap_averages():
     """Swaps the weights with their moving averages, and back."""
     averages = optimizer._model_variables_moving_average
@@ -125,23 +143,20 @@ def swap_averages():
             kept = variable.numpy()
             variable.assign(average.numpy())
             average.assign(kept)
-==== phase
+# %% phase
+def phase(x_train, y_train):  #? template
     # Fine-tuning: more layers learn, by an optimizer that starts anew.  #? is_fine_tuning
     for layer in model.layers:  #? is_fine_tuning
         if layer.name.startswith("tuned_"):  #? is_fine_tuning
             layer.trainable = True  #? is_fine_tuning
     # Only fine-tuning keeps its best epoch.  #? is_best_later
-$optimizer
+    # $optimizer
     model.compile(
         optimizer=optimizer,
-$loss
-        metrics=["accuracy"],  #? not has_top_k
-        metrics=[  #? has_top_k
-            "accuracy",  #? has_top_k
-            $top_k_metric,  #? has_top_k
-        ],  #? has_top_k
+        # $loss
+        # $metrics
     )
     callbacks = [  #? has_callbacks
-$callbacks
+        # $callbacks
     ]  #? has_callbacks
-$fit
+    # $fit

@@ -33,29 +33,31 @@ import tensorflow as tf  #? needs_tensorflow
 from keras import layers
 from PIL import Image, JpegImagePlugin
 
+FILL: Any = None  #? template
+CLASS_NAMES = erase = mix = picked = read_image = FILL  #? template
 PARTS = "train", "validation", "test"
-INPUT_SHAPE = $input_shape
+INPUT_SHAPE = FILL.input_shape
 # The names of the classes are not known: these are their numbers.  #? is_numbered
-$class_names
+# $class_names
 # Of the images that were written with this file.  #? has_images
-DIGEST = $digest  #? has_images
+DIGEST = FILL.digest  #? has_images
 # Of the weights that were exported with this file: others need another one.  #? is_calibrated
-TEMPERATURE = $temperature  #? is_calibrated
+TEMPERATURE = FILL.temperature  #? is_calibrated
 # Below this probability the answer is "unknown".  #? has_least
-LEAST_PROBABILITY = $least  #? has_least
+LEAST_PROBABILITY = FILL.least  #? has_least
 
 
 def build_model():
     """The network; load_weights reads what Workbench exports as .weights.h5."""
     inputs = keras.Input(INPUT_SHAPE)
-$layers
-    return keras.Model(inputs, $output)
+    # $layers
+    return keras.Model(inputs, FILL.output)
 
 
-$helpers
+# $helpers
 def load_image(path):
     """The pixels of an image file in the shape of the network's input."""
-    return read_image(path, INPUT_SHAPE, $fit_literal, $value_range)
+    return read_image(path, INPUT_SHAPE, FILL.fit_literal, FILL.value_range)
 
 
 def load_data(path):
@@ -76,7 +78,7 @@ def load_data(path):
     parts = [checked(arrays, part) for part in PARTS]
     if "x_validation" not in arrays:  #? holds_out
         x, y = parts[0]  #? holds_out
-        is_held_out = picked(y, $validation_share, seed=$validation_seed)  #? holds_out
+        is_held_out = picked(y, FILL.validation_share, seed=FILL.validation_seed)  #? holds_out
         parts[0] = x[~is_held_out], y[~is_held_out]  #? holds_out
         parts[1] = x[is_held_out], y[is_held_out]  #? holds_out
     return parts
@@ -97,11 +99,12 @@ def checked(arrays, part):
     return x, y.astype(np.int64)
 
 
-$picked
+# $picked
 def train(model, data_path, weights_path):
     """Trains on the images of an .npz file and saves the weights."""
-    model.load_weights(Path(__file__).with_name($pretrained_literal))  #? is_pretrained
+    model.load_weights(Path(__file__).with_name(FILL.pretrained_literal))  #? is_pretrained
     parts = load_data(data_path)
+    counts: Any = FILL  #? template
     counts = ", ".join(f"{len(y):,} {name}" for (_, y), name in zip(parts, PARTS))
     print(f"{counts} images")
     (x_train, y_train), (x_validation, y_validation), (x_test, y_test) = parts  #? splits_validation
@@ -112,23 +115,23 @@ def train(model, data_path, weights_path):
     y_train = keras.utils.to_categorical(y_train, len(CLASS_NAMES))  #? is_one_hot
     y_validation = keras.utils.to_categorical(y_validation, len(CLASS_NAMES))  #? splits_one_hot
     y_test = keras.utils.to_categorical(y_test, len(CLASS_NAMES))  #? is_one_hot
-    y_train = $kept * y_train + $spread / len(CLASS_NAMES)  # label smoothing  #? is_smoothed
+    y_train = FILL.kept * y_train + FILL.spread / len(CLASS_NAMES)  # label smoothing  #? is_smoothed
     for layer in model.layers:  # mean and variance of the training images  #? is_adapted
         if isinstance(layer, layers.Normalization):  #? is_adapted
             before = keras.Model(model.inputs, layer.input)  #? is_adapted
             layer.adapt(before.predict(x_train[:10000], verbose=0))  #? is_adapted
     data = tf.data.Dataset.from_tensor_slices((x_train, y_train))  #? needs_tensorflow
-    data = data.shuffle(len(x_train))$repeat.batch($batch_size)  #? needs_tensorflow
-$erase
+    data = FILL.shuffled.batch(FILL.batch_size)  #? needs_tensorflow
+    # $erase
     data = data.map(lambda x, y: (erase(x), y))  #? erases
     # Keras cuts any share alike; trained with alpha = $alpha.  #? cuts_other_share
-$mix
+    # $mix
     data = data.map(lambda x, y: mix({"images": x, "labels": y}))  #? mixes
     data = data.map(lambda both: (both["images"], both["labels"]))  #? mixes
     data = data.prefetch(3)  #? changes_batches
-$phases
+    # $phases
     if len(y_test):
-$evaluation
+        pass  # $evaluation
     model.save_weights(weights_path)
 
 
@@ -143,7 +146,7 @@ def classify(model, weights_path, image_paths):
     model.load_weights(weights_path)
     for path in image_paths:
         outputs = model.predict(load_image(path)[None].astype("float32"), verbose=0)[0]
-        shares = $shares
+        shares = FILL.shares
         scores = np.log(np.maximum(shares.astype(np.float64), 1e-38)) / TEMPERATURE  #? is_calibrated
         shares = np.exp(scores - scores.max())  #? is_calibrated
         shares /= shares.sum()  #? is_calibrated
@@ -165,7 +168,7 @@ def main():
     classifying.add_argument("weights")
     classifying.add_argument("images", nargs="+")
     arguments = parser.parse_args()
-    keras.utils.set_random_seed($seed)
+    keras.utils.set_random_seed(FILL.seed)
     model = build_model()
     if arguments.command == "train":
         train(model, arguments.data, arguments.weights)
@@ -173,7 +176,7 @@ def main():
         classify(model, arguments.weights, arguments.images)
 
 
-$image_reader
+# $image_reader
 
 
 if __name__ == "__main__":
