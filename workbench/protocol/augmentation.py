@@ -47,7 +47,7 @@ class PreviewAugmentation(Request, frozen=True, kw_only=True, tag="preview_augme
         pick: Number of the choice: another one gives other images.
         variants: How many augmented images of each.
         step: The training step that the first variant is of; the others are of those after it.
-        seed: Of the random numbers; None: the recipe's.
+        seed: Seed of the random numbers; None for the recipe's.
         bad_files: Files that are known to be unreadable: they are not trained on.
     """
 

@@ -49,7 +49,7 @@ class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_ra
     some LearningRateTrial, then LearningRateFound. All rates are values of the recipe's field.
 
     Attributes:
-        steps: Of the rising rate; None: as many as the batch needs.
+        steps: Steps for which the rate rises; None for as many as the batch needs.
     """
 
     final_answer = LearningRateFound

@@ -57,10 +57,7 @@ BadFiles = list[tuple[str, str]]
 
 
 def describe_data(job: Job, request: DescribeData) -> DataDescription:
-    """Counts per class, files that cannot be read, thumbnails.
-
-    Raises DatasetError: the source cannot be loaded at all.
-    """
+    """Counts per class, unreadable files, thumbnails; DatasetError where nothing can be loaded."""
     spec, _ = find_source(request.source, request.params)
     project = next_run(request)
     own = load_unedited(job, request.source, request.params)
