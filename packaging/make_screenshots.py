@@ -281,7 +281,7 @@ class Photographer:
 
     def _connect(self, server) -> None:  # noqa: ANN001 - imported late
         """Goes through the pages of the dialog."""
-        from workbench.gui.kit.collapsible import CollapsibleSection  # noqa: PLC0415
+        from workbench.gui.kit.widgets import CollapsibleSection  # noqa: PLC0415
 
         self._window.places.ask("connect")
         dialog = self._window.places.dialogs["connect"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.worker.explain.explainer import Explainer, grayed, hottest
-from workbench.worker.explain.random_weights import random_weights, rank_correlation
+from workbench.worker.explain import Explainer, grayed, hottest, random_weights, rank_correlation
 from workbench.worker.saved_models.keras_runner import KerasRunner
 
 

@@ -20,7 +20,7 @@ from tests.built_networks import graph_of
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import input_nodes
 from workbench.layers import all_layers
-from workbench.worker.requests.keras_calls import keras_calls
+from workbench.worker.requests.exporting.converter import keras_calls
 
 RENAMED = {"LeakyReLU": {"negative_slope": "alpha"}}
 """What Keras 2 calls arguments of Keras 3."""

@@ -18,7 +18,7 @@ import msgspec
 
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import save_project
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.protocol.events import Heartbeat
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Link, Remote, plain_target, write_link, write_remote

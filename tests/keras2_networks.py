@@ -18,10 +18,8 @@ from workbench.exports import run_exports
 from workbench.layers import all_layers
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights
-from workbench.worker.requests.exporting.context import ExportContext
-from workbench.worker.requests.keras_calls import keras_calls
-from workbench.worker.saved_models.keras_runner import KerasRunner
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.requests.exporting.converter import ExportContext, keras_calls
+from workbench.worker.saved_models.keras_runner import KerasRunner, weights_layout
 
 PROGRAM = Path(__file__).parent / "worker" / "keras2_program.py"
 

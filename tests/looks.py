@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.buttons import ElidedComboBox
 from workbench.gui.kit.labels import TIP_LETTERS, ElidedLabel
 from workbench.gui.kit.layout import scroll_to
 

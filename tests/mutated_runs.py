@@ -17,13 +17,13 @@ from tests.proofs.project_fuzz import mutate_text, mutate_value, places_in
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.errors import WorkbenchError
-from workbench.report.compose import compose
 from workbench.report.facts import read_facts
 from workbench.report.page import page
+from workbench.report.write import compose
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.library.index import INDEX_NAME, RunSummary, list_runs
-from workbench.runs.library.rival import rival_of
+from workbench.runs.library.projects import rival_of
 from workbench.runs.log.coaching import advice_lines, advice_on
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.notes import change_notes

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.core.network.graph import TRAININGS, Edge, Graph, Node
 from workbench.core.projects.data_edits import CONTENT_DIGITS, PART_NAMES, DataEdits
-from workbench.core.projects.project import Choice, Project, View
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.project import Choice, Project, RobustnessTest, View
 from workbench.core.training.recipe import TrainingRecipe
 
 _characters = st.characters(exclude_categories=["Cs"])

@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.pictures import sorting
 
-make_plan, place, undo = sorting.make_plan, sorting.place, sorting.undo
+make_plan, place, undo = sorting.make_plan, sorting.undo_file, sorting.undo
 
 
 def key(nonce: str) -> bytes:

@@ -14,31 +14,28 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.written_runs import WrittenRun
-from workbench.core.training.longer import LongerTraining
+from workbench.core.training.learning_rates import LongerTraining
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.classify.classified import ClassifiedPicture, load_preview
-from workbench.gui.data.class_row import ClassRow
-from workbench.gui.help.about import AboutDialog
-from workbench.gui.help.settings_dialog import SettingsDialog
-from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
+from workbench.gui.classify.answers import ClassifiedPicture, load_preview
+from workbench.gui.data.classes import ClassRow
+from workbench.gui.help import AboutDialog, SettingsDialog, ShortcutsSheet, groups_of
 from workbench.gui.images.sample_dialog import SampleDialog
-from workbench.gui.kit.collapsible import CollapsibleSection
+from workbench.gui.kit.widgets import CollapsibleSection
 from workbench.gui.train.exporting.dialog import ExportDialog
 from workbench.gui.train.runs.compare_dialog import CompareRuns
-from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
+from workbench.gui.train.runs.controller import TrainLongerDialog
 from workbench.protocol.classify import Classified, Score
 from workbench.protocol.describe_data import ClassDescription, DataDescription, Thumbnail
 from workbench.protocol.events import Plan
 from workbench.protocol.export import ExportProof
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.weights import KeptWeights
+from workbench.runs.export.proof_table import keep_export
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.confusion_history import append_confusion
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard
-from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
+from workbench.runs.store.checkpoint import DataMark, TrainerState, this_machine, write_checkpoint
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
-from workbench.runs.store.exports import keep_export
-from workbench.runs.store.machine import this_machine
 from workbench.runs.store.notes import change_notes
 from workbench.templates import find_template
 

@@ -16,7 +16,7 @@ from tests.onnx_against_keras import Array, Pair, difference, own_noise, pair_of
 from tests.onnx_cases import ALL, Network
 from workbench.exports._node_runtime import library
 from workbench.exports._tensorflowjs.writing import write_graph_model
-from workbench.worker.requests.exporting.context import ExportContext
+from workbench.worker.requests.exporting.converter import ExportContext
 
 LIMIT = 2e-5
 """Largest difference, as a part of the largest output. Error functions there are right to 2e-7."""

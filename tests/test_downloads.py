@@ -15,7 +15,7 @@ import pytest
 
 from tests.contexts import CancelledForTest, PlainContext
 from tests.web_server import WebServer, web_server
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.downloads import opener, transfer
 from workbench.downloads.download import Download, keras_folder
 from workbench.downloads.fetch import PARTIAL_PREFIX, fetch, fetch_unknown

@@ -12,7 +12,7 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import MissingPartError, NeedsTensorFlowError
-from workbench.inference.load import load_onnx_runner
+from workbench.inference.onnx_runner import load_onnx_runner
 from workbench.parts import (
     CLASSIFY,
     CUDA,
@@ -27,7 +27,7 @@ from workbench.parts import (
     installed_version,
     part_to_install,
 )
-from workbench.runs.ready import can_be_ready
+from workbench.runs.start import can_be_ready
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = tomllib.loads((ROOT / "pyproject.toml").read_text())

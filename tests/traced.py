@@ -24,7 +24,7 @@ CALLS = "connect,sendto,sendmsg,sendmmsg,openat,creat,mkdir,mkdirat,rename,renam
 _SENDS = re.compile(r"(connect|sendto|sendmsg|sendmmsg)\(.*AF_INET")
 _RESOLVER = re.compile(r'connect\(.*"/run/(systemd/resolve|dbus)')
 _ROUTE_ONLY = re.compile(r'inet_addr\("192\.0\.2\.1"\)|inet_pton\(AF_INET6, "2001:db8::1"')
-"""The kernel is asked for a route, nothing is sent: `workbench.hardware.network_route`."""
+"""The kernel is asked for a route, nothing is sent: `workbench.downloads.download`."""
 
 _MADE = re.compile(
     r"(?:openat|mkdirat)\((?P<at>[^,]*), \"(?P<name>[^\"]*)\"(?P<rest>.*)\) += (?P<done>\d+)"

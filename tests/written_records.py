@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from workbench.datasets._records.checksums import masked_checksum
+from workbench.datasets._records.frames import masked_checksum
 
 Value = bytes | int | float | list[int] | list[float] | list[bytes]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (

@@ -22,23 +22,19 @@ from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.first_frame import FirstFrame, make_application
-from workbench.gui.common.context import WindowContext
-from workbench.gui.common.open_findings import OpenFindings
-from workbench.gui.common.project_runs import ProjectRuns
-from workbench.gui.common.run_estimator import RunEstimator
-from workbench.gui.common.weights_loader import WeightsLoader
-from workbench.gui.common.window_state import WindowState
-from workbench.gui.design.canvas.motion import allow_motion
-from workbench.gui.files.recovery import RecoveryController
-from workbench.gui.kit.theme import Theme
+from workbench.gui.common.context import OpenFindings, WindowContext, WindowState
+from workbench.gui.common.next_run import ReadyKeeper, RunEstimator
+from workbench.gui.common.run_text import ProjectRuns
+from workbench.gui.common.weights import WeightsLoader
+from workbench.gui.files.opening import RecoveryController
+from workbench.gui.kit.theme import Theme, allow_motion
 from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
-from workbench.gui.shell.ready_keeper import ReadyKeeper
 from workbench.layers import all_layers
 from workbench.runs.home import data_home, runs_home
 from workbench.settings.options.animates import SPEC as ANIMATES
 from workbench.settings.options.theme import SPEC as THEME
-from workbench.settings.schema import Settings
+from workbench.settings.settings_file import Settings
 from workbench.settings.store import SettingsStore
 from workbench.targets import all_targets
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 
-from workbench.gui.plots.x_scale import XScale
+from workbench.gui.plots.scaling import XScale
 
 
 class PyqtgraphCurve:

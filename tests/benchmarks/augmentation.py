@@ -22,8 +22,7 @@ from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedPart
 from workbench.templates import find_template
 from workbench.worker.input.augment import through
-from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.input.pipeline import training_pipeline, whole_epochs
 from workbench.worker.model.build import build_model
 
 _ROUNDS = 3

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.window_parts import window_context
 from workbench.core.projects.project import Choice
-from workbench.gui.data.browse.browser import ImageBrowser
+from workbench.gui.data.browse import ImageBrowser
 from workbench.gui.data.state import DataState
 
 NUM_IMAGES, NUM_CLASSES, NUM_DIFFERENT = 100_000, 5, 200

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.benchmarks._runs import own_home
 from workbench.cli import main as workbench
-from workbench.protocol.classify_many import ClassifyMany, ImageSource, ManyClassified
+from workbench.protocol.classify import ClassifyMany, ImageSource, ManyClassified
 from workbench.protocol.service_call import ServiceCall
 
 FLOWERS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "flowers"

@@ -14,7 +14,7 @@ from tests.benchmarks._runs import own_home
 from workbench.cli._service import open_service
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.data_check import CheckData, DataCheckReport
 

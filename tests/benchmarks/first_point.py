@@ -122,7 +122,7 @@ def _click(project: Project, *, is_kept: bool) -> None:
 
     from workbench.app import keep_trainer_ready
     from workbench.gui.train.plots.run_plots import RunPlots
-    from workbench.runs.ready import ready_trainer
+    from workbench.runs.start import ready_trainer
 
     app, context, window = shown_window()
     context.settings.change(keeps_trainer_ready=is_kept)

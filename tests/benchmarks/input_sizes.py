@@ -2,7 +2,7 @@
 types. `python -m tests.benchmarks.input_sizes [--folds K]` needs the photos of
 ../shared/data/flowers.
 
-By these figures `workbench.starter.transfer.input_shape_for` uses more than the usual size.
+By these figures `workbench.starter.input_shape_for` uses more than the usual size.
 """
 
 from __future__ import annotations

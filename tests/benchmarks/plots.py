@@ -22,8 +22,8 @@ from tests.benchmarks._pyqtgraph_curve import PyqtgraphCurve
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
-from workbench.gui.train.plots import run_curves
-from workbench.gui.train.plots.overlay import Overlay, overlay_color
+from workbench.gui.train.plots import live_plot
+from workbench.gui.train.plots.legend import Overlay, overlay_color
 from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch
 from workbench.runs.log.history import MetricHistory
@@ -107,7 +107,7 @@ def pair(
         num_overlays: How many runs are drawn beside it.
         x_axis: What the x axis shows.
     """
-    run_curves.LiveCurve = line
+    live_plot.LiveCurve = line
     rng = np.random.default_rng(7)
     history, *others = (_history(rng, num_batches) for _ in range(1 + num_overlays))
     plots = RunPlots(theme)

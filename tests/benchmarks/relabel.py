@@ -15,10 +15,10 @@ from tests.proofs._commands import workbench
 from workbench.core.projects.project_file import read_project
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.start import start_trainer
-from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.state.preparing import with_remembered_split
 from workbench.runs.store.evaluation import read_evaluation, read_image_scores
 from workbench.runs.store.image_scores import ScoredImages
-from workbench.runs.store.initial_weights import create_run_from
+from workbench.runs.store.weights_file import create_run_from
 
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"
 RELABELS = 20

@@ -18,7 +18,7 @@ from tests.benchmarks.browsing import wait
 from tests.benchmarks.classify import photo
 from tests.window_parts import window_context
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.classify.what_if.bench import WhatIfBench
+from workbench.gui.classify.what_if import WhatIfBench
 from workbench.protocol.classify import AlteredScores
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home

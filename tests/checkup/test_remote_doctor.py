@@ -20,7 +20,7 @@ from workbench.checkup.remote_doctor import (
     read_facts,
 )
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.errors import RemoteError
 from workbench.targets import all_targets
 

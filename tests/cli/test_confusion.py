@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.cli._confusion import MOST_COLUMNS, MOST_PAIRS, confusion_lines
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 
 
 def test_a_small_matrix_is_printed_whole():

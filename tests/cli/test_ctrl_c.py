@@ -14,9 +14,9 @@ import pytest
 
 from tests.small_projects import stripes_project
 from tests.written_runs import WrittenRun
-from workbench.cli import _ctrl_c, main
+from workbench.cli import _follow, main
 from workbench.cli import train as train_command
-from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import CtrlC
 from workbench.core.projects.project_file import save_project
 from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import RunFolder
@@ -104,7 +104,7 @@ def test_the_second_key_ends_a_command_that_hangs(written, monkeypatch):
     with CtrlC(run):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)  # some senders say it twice
-        monkeypatch.setattr(_ctrl_c, "_PATIENCE_S", -1.0)
+        monkeypatch.setattr(_follow, "_PATIENCE_S", -1.0)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert command_of(run) == "stop"

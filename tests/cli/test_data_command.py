@@ -215,7 +215,7 @@ def test_versions_need_a_name_that_is_there(project, capsys, monkeypatch):
     before = project.read_bytes()
     for words in (["use", "none"], ["delete"], ["save"], ["save", "  "]):
         assert main(["data", "versions", str(project), *words, "--json"]) == 2
-    monkeypatch.setattr("workbench.cli._data_versions.MAX_VERSIONS", 0)
+    monkeypatch.setattr("workbench.cli._data.MAX_VERSIONS", 0)
     assert main(["data", "versions", str(project), "save", "one", "--json"]) == 2
     assert "Delete one" in capsys.readouterr().out
     assert project.read_bytes() == before

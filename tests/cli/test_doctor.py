@@ -13,10 +13,10 @@ from workbench.checkup import doctor
 from workbench.checkup.doctor import Finding, examine, offered_targets
 from workbench.cli import main
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.hardware.tpu_host import TpuHost
 from workbench.remote.ssh import saved_hosts
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost
 from workbench.runs.home import runs_home
 from workbench.targets import all_targets
 from workbench.targets.gpu import cards

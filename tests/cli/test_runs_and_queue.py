@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.written_runs import WrittenRun
-from workbench.cli import _output, _turn, main
+from workbench.cli import _follow, _output, main
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
@@ -264,7 +264,7 @@ def test_a_completed_run_is_not_queued(written, capsys):
 
 
 def test_train_waits_for_its_turn_and_then_follows(trainers, project, capsys, monkeypatch):
-    monkeypatch.setattr(_turn, "_LOOK_S", 0.02)
+    monkeypatch.setattr(_follow, "_LOOK_S_TURN", 0.02)
     busy = WrittenRun("busy").begin()
     codes = []
     command = ["train", str(project), "--wait", "--json"]
@@ -283,7 +283,7 @@ def test_train_waits_for_its_turn_and_then_follows(trainers, project, capsys, mo
 
 
 def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatch, written):
-    monkeypatch.setattr(_turn, "_LOOK_S", 0.02)
+    monkeypatch.setattr(_follow, "_LOOK_S_TURN", 0.02)
     written("busy").begin()
     is_said = threading.Event()
 
@@ -295,7 +295,7 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
         is_said.wait()
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(_turn, "print_line", print_line)
+    monkeypatch.setattr(_follow, "print_line", print_line)
     thread = threading.Thread(target=interrupt)
     thread.start()
     assert main(["train", str(project), "--wait"]) == 130

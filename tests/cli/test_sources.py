@@ -15,7 +15,7 @@ from tests.contexts import PlainContext
 from tests.written_records import write_records
 from workbench.cli import main
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.datasets import all_datasets
 from workbench.pictures.dataset_bundle import pack, unpacked
 from workbench.pictures.png import png_bytes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.gui.views.scripted import ScriptedService
-from workbench.client.answer_loader import AnswerLoader
 from workbench.client.background import Background
+from workbench.client.service_process import AnswerLoader
 from workbench.errors import PictureError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import WarmUp

@@ -11,17 +11,16 @@ import pytest
 
 from workbench.checkup.tpu_first_run import end_hard
 from workbench.cli import main
-from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._follow import follow
+from workbench.cli._follow import CtrlC, follow
 from workbench.client import run_jobs
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
-from workbench.client.stop_ladder import end_trainer
+from workbench.client.trainer_control import end_trainer
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.control import mirror_command_of
 from workbench.runs.library.index import list_runs
 from workbench.runs.link import Link, Remote, plain_target, write_link, write_remote
-from workbench.runs.places import is_known, remember
+from workbench.runs.trust import is_known, remember
 
 BOX = Choice("ssh", {"host": "box"})
 

@@ -9,13 +9,12 @@ import sys
 
 import pytest
 
-from workbench.client import stop_ladder
+from workbench.client import trainer_control
 from workbench.client.run_library import RunLibrary
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.control import command_of
-from workbench.runs.folder import RunFolder
-from workbench.runs.lock import LOCK_FD_VARIABLE
+from workbench.runs.folder import LOCK_FD_VARIABLE, RunFolder
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def test_deleting_moves_to_the_trash_and_refuses_an_active_run(qtbot, library, w
 def test_stop_is_requested_once_and_offers_more_only_when_it_takes_long(
     qtbot, library, written, monkeypatch
 ):
-    monkeypatch.setattr(stop_ladder, "OFFER_AFTER_S", 0.05)
+    monkeypatch.setattr(trainer_control, "OFFER_AFTER_S", 0.05)
     run = written("busy").begin()
     open_library(qtbot, library)
     with qtbot.waitSignal(library.stop_offered) as offered:
@@ -110,7 +109,7 @@ def test_stop_is_requested_once_and_offers_more_only_when_it_takes_long(
 
 
 def test_a_run_that_stops_in_time_is_offered_nothing(qtbot, library, written, monkeypatch):
-    monkeypatch.setattr(stop_ladder, "OFFER_AFTER_S", 600)
+    monkeypatch.setattr(trainer_control, "OFFER_AFTER_S", 600)
     run = written("quick").begin().train(1)
     open_library(qtbot, library)
     qtbot.waitUntil(lambda: library.current.is_loaded)
@@ -127,7 +126,7 @@ def sleeper(run: RunFolder) -> subprocess.Popen:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from workbench.core.storage.file_lock import take_lock\n"
+        "from workbench.core.storage.own_file import take_lock\n"
         "take_lock(Path(sys.argv[1]))\n"
         "print('locked', flush=True)\n"
         "time.sleep(600)\n"
@@ -147,15 +146,15 @@ def test_a_trainer_is_ended_only_while_its_lock_is_held(written, is_hard):
     try:
         # The number of an earlier trainer is an innocent process here, and the lock is held.
         with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-            error = stop_ladder.end_trainer(run.folder, other.pid, is_hard=is_hard)
+            error = trainer_control.end_trainer(run.folder, other.pid, is_hard=is_hard)
             assert "Another training process" in error.what
             other.communicate(b"\n", timeout=60)
         assert other.returncode == 0
-        assert stop_ladder.end_trainer(run.folder, process.pid, is_hard=is_hard) is None
+        assert trainer_control.end_trainer(run.folder, process.pid, is_hard=is_hard) is None
         wanted = signal.SIGKILL if is_hard else signal.SIGTERM
         assert process.wait(10) == -wanted
         # The lock is free now: the same number may be anybody's process.
-        error = stop_ladder.end_trainer(run.folder, os.getpid(), is_hard=is_hard)
+        error = trainer_control.end_trainer(run.folder, os.getpid(), is_hard=is_hard)
         assert "already ended" in error.what
     finally:
         process.kill()

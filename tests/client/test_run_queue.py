@@ -10,13 +10,13 @@ from tests.written_runs import WrittenRun
 from workbench.client import trainer_control
 from workbench.client.run_library import RunLibrary
 from workbench.core.projects.project import Choice, Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.runs.control import command_of
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.state import disk_room, queue
+from workbench.runs.state import preparing, queue
 from workbench.runs.store.notes import RunNotes, read_notes
 
 
@@ -50,7 +50,7 @@ def trainers(monkeypatch):
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    monkeypatch.setattr(disk_room.shutil, "disk_usage", lambda _path: SimpleNamespace(free=1))
+    monkeypatch.setattr(preparing.shutil, "disk_usage", lambda _path: SimpleNamespace(free=1))
 
 
 def titles(library):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core import class_names
-from workbench.core.class_names import KnownNames, folded, look_alikes, matched, normal, unique
+from workbench.core import outside_text
 from workbench.core.format import MAX_NAME, plain_name
+from workbench.core.outside_text import KnownNames, folded, look_alikes, matched, normal, unique
 
 WORDS = st.text(st.sampled_from("aAéß e\u0301\u00a0\u200d\ufe0f\n(2)ｃ"), max_size=6)
 ENGLAND, WALES = (
@@ -62,10 +62,10 @@ def test_names_that_are_shown_alike_get_numbers():
 
 def test_paths_are_named_by_their_last_folders():
     keys = [("north", "old"), ("south", "Old"), ("far", "young")]
-    assert list(class_names.unique_paths(keys).values()) == ["north/old", "south/Old", "young"]
+    assert list(outside_text.unique_paths(keys).values()) == ["north/old", "south/Old", "young"]
     keys = [("a", "x"), ("a", "x ")]
-    assert list(class_names.unique_paths(keys).values()) == ["a/x", "a/x (2)"]
-    assert class_names.unique_paths([]) == {}
+    assert list(outside_text.unique_paths(keys).values()) == ["a/x", "a/x (2)"]
+    assert outside_text.unique_paths([]) == {}
 
 
 def test_names_that_differ_in_case_or_spaces_look_alike():

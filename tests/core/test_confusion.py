@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from workbench.core.confusion import (
+from workbench.core.evaluation.confusion import (
     ConfusedPair,
     Confusion,
     balanced_accuracy,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core import image_map
-from workbench.core.image_map import (
+from workbench.core.data_check import image_map
+from workbench.core.data_check.image_map import (
     Features,
     inside_polygon,
     main_directions,

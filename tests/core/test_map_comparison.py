@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.map_comparison import comparison_words
+from workbench.core.evaluation.significance import comparison_words
 
 
 @pytest.mark.parametrize(

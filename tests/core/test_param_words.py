@@ -10,7 +10,7 @@ from workbench.core.network.graph import Graph, Node
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.datasets import all_datasets
 from workbench.layers import all_layers
-from workbench.runs.compare_graphs import graph_rows
+from workbench.runs.naming import graph_rows
 from workbench.targets import all_targets
 
 ODD = (

@@ -16,7 +16,7 @@ from workbench.core.specs import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.data_checks import all_data_checks
 from workbench.datasets import all_datasets
-from workbench.pictures.survey.survey import survey_of
+from workbench.pictures.survey import survey_of
 
 NONE: dict[str, str] = {}
 

@@ -13,8 +13,8 @@ from workbench.core.specs import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.data_checks import all_data_checks
 from workbench.datasets import all_datasets
-from workbench.pictures.survey.survey import survey_of
-from workbench.worker.input.value_range import with_value_range
+from workbench.pictures.survey import survey_of
+from workbench.worker.input.sources import with_value_range
 
 RULES = ("blank", "few_tones", "cut_tones")
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from tests.contexts import CancelledForTest, PlainContext
 from workbench.core.specs import LoadedData
-from workbench.datasets import all_datasets
-from workbench.datasets._archives import unpack
+from workbench.datasets import _archives, all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.png import png_bytes
 
@@ -216,8 +215,8 @@ def test_bombs_are_refused_by_their_size(tmp_path, ctx, kind):
 
 @pytest.mark.parametrize("kind", ["a.zip", "a.tar.gz"])
 def test_bombs_of_many_files_are_refused(tmp_path, ctx, monkeypatch, kind):
-    monkeypatch.setattr(unpack, "_SLACK_FILES", 100)
-    monkeypatch.setattr(unpack, "_BYTES_PER_FILE", 1000)
+    monkeypatch.setattr(_archives, "_SLACK_FILES", 100)
+    monkeypatch.setattr(_archives, "_BYTES_PER_FILE", 1000)
     make = make_zip if kind == "a.zip" else make_tar
     path = make(tmp_path / kind, {f"a/{n}.png": b"" for n in range(1000)})
     with pytest.raises(DatasetError, match="holds more than"):
@@ -233,7 +232,7 @@ def test_what_a_header_claims_is_not_believed(tmp_path, ctx):
 
 
 def test_a_header_that_needs_all_memory_ends_its_reader_alone(tmp_path, ctx, monkeypatch):
-    monkeypatch.setattr(unpack, "_MEMORY_BYTES", 256 << 20)  # sooner filled
+    monkeypatch.setattr(_archives, "_MEMORY_BYTES", 256 << 20)  # sooner filled
     long_name = tarfile.TarInfo("././@LongLink")
     long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 512 << 20
     path = tmp_path / "a.tar"

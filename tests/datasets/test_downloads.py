@@ -17,9 +17,8 @@ import pytest
 
 from tests.contexts import PlainContext
 from tests.web_server import WebServer, web_server
-from workbench.datasets import _tar_members, all_datasets, cifar10, cifar100, flowers, kmnist, mnist
-from workbench.datasets._pickled_batch import read_batch
-from workbench.datasets._tar_members import read_tar_members
+from workbench.datasets import _cifar, all_datasets, cifar10, cifar100, flowers, kmnist, mnist
+from workbench.datasets._cifar import read_batch, read_tar_members
 from workbench.downloads.download import Download
 from workbench.errors import DatasetError
 from workbench.pictures.png import png_bytes
@@ -195,7 +194,7 @@ def test_only_regular_members_are_read(tmp_path, monkeypatch):
     assert caught.value.received == "no wanted"
     path.write_bytes(tar_of({"wanted": b"12345"}))
     assert read_tar_members(path, ["wanted"]) == {"wanted": b"12345"}
-    monkeypatch.setattr(_tar_members, "MAX_MEMBER_BYTES", 4)
+    monkeypatch.setattr(_cifar, "MAX_MEMBER_BYTES", 4)
     with pytest.raises(DatasetError, match="damaged"):
         read_tar_members(path, ["wanted"])
     for content in (b"", b"no archive", tar_of({"wanted": b"1" * 999})[:60]):

@@ -14,7 +14,7 @@ from workbench.assets import data_path, sample_paths
 from workbench.datasets import all_datasets
 from workbench.datasets import fashion_mnist as module
 from workbench.errors import DatasetError
-from workbench.pictures.decode import decode_picture
+from workbench.pictures.thumbnails import decode_picture
 
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 FILES = {

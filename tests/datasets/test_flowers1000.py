@@ -13,10 +13,10 @@ import pytest
 from tests.contexts import PlainContext
 from workbench.assets import data_path
 from workbench.datasets import all_datasets
-from workbench.datasets._bundled_files import bundled_files
+from workbench.datasets._cached_files import bundled_files
 from workbench.errors import DatasetError
-from workbench.pictures.decode import decode_picture
 from workbench.pictures.prepare import prepare_part
+from workbench.pictures.thumbnails import decode_picture
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"

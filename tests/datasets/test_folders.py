@@ -10,7 +10,7 @@ import pytest
 from tests.contexts import PlainContext
 from tests.datasets.test_folder import fill
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets, missing_data_of
 from workbench.errors import DatasetError, ParamError, UsageError

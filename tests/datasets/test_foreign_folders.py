@@ -12,7 +12,7 @@ from tests.datasets.foreign_folders import layouts
 from tests.datasets.foreign_layout import Layout, counts_of, judged
 from workbench.core.specs import ArrayPart, LoadedData
 from workbench.datasets import all_datasets
-from workbench.datasets._look_alikes import class_order, with_look_alikes
+from workbench.datasets._class_parts import class_order, with_look_alikes
 from workbench.errors import DatasetError
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from workbench.core.params import check_all, defaults
 from workbench.core.projects.project import Choice
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 

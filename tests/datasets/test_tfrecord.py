@@ -19,9 +19,13 @@ from tests.web_server import web_server
 from tests.written_records import example, frame, write_records
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets
-from workbench.datasets._records import places
-from workbench.datasets._records.checksums import masked_checksum, masked_checksums
-from workbench.datasets._records.example import BadExampleError, read_example
+from workbench.datasets._records import parts as places
+from workbench.datasets._records.frames import (
+    BadExampleError,
+    masked_checksum,
+    masked_checksums,
+    read_example,
+)
 from workbench.datasets._records.parts import file_parts
 from workbench.errors import DatasetError
 from workbench.pictures.png import png_bytes

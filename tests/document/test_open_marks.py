@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.storage.file_stamp import path_key
-from workbench.document.open_marks import OpenMarks
+from workbench.core.storage.save import path_key
+from workbench.document.recovery import OpenMarks
 
 
 @pytest.fixture

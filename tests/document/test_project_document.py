@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.checks.images import DatasetFacts
-from workbench.core.coach.advice import Change
-from workbench.core.network.diff import GraphDiff
-from workbench.core.network.graph import Edge
-from workbench.core.projects.project import Choice, Project
+from workbench.core.coach import Change
+from workbench.core.network.graph import Edge, GraphDiff
+from workbench.core.projects.project import Choice, Project, RobustnessTest
 from workbench.core.projects.project_file import project_text, read_project
-from workbench.core.projects.robustness import RobustnessTest
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import (
     GraphError,
@@ -417,7 +415,7 @@ def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypa
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
-    monkeypatch.setattr("workbench.document.saved_project.save_bytes", unconfirmed)
+    monkeypatch.setattr("workbench.document.project_edits.save_bytes", unconfirmed)
     with pytest.raises(UnconfirmedSaveError):
         document.save(tmp_path / "p.workbench")
     assert not document.is_dirty
@@ -433,7 +431,7 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
     def slow(path, data, **_options):
         assert release.wait(20)
 
-    monkeypatch.setattr("workbench.document.saved_project.save_bytes", slow)
+    monkeypatch.setattr("workbench.document.project_edits.save_bytes", slow)
 
     def tick():  # runs only if the event loop turns during the save
         ticks.append(1)

@@ -17,8 +17,8 @@ from hypothesis.stateful import (
 
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import parse_project, project_text
+from workbench.document.placement import folded_as
 from workbench.document.project_document import ProjectDocument
-from workbench.document.view_state import folded_as
 from workbench.errors import WorkbenchError
 from workbench.layers import all_layers
 from workbench.templates import find_template

@@ -14,8 +14,8 @@ from PySide6.QtCore import QTimer
 
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.project_file import project_bytes, read_project, save_project
-from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.file_stamp import OnlyOver, path_key, read_stamp
+from workbench.core.storage.own_file import take_lock
+from workbench.core.storage.save import OnlyOver, path_key, read_stamp
 from workbench.document.disk_file import DiskState
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import FileChangedError, SaveError
@@ -133,7 +133,7 @@ def test_windows_with_the_same_file_see_each_other(document, other, path, qtbot)
 HOLDER = """
 import sys, time
 from pathlib import Path
-from workbench.document.open_marks import OpenMarks
+from workbench.document.recovery import OpenMarks
 OpenMarks(Path(sys.argv[1])).hold(Path(sys.argv[2]))
 print("held", flush=True)
 time.sleep(600)
@@ -158,7 +158,7 @@ def test_a_killed_window_leaves_no_mark_that_counts(qapp, path, tmp_path, qtbot)
 
 
 def test_the_lock_is_held_from_the_comparison_to_the_rename(path, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.core.storage.file_stamp._WAIT_S", 0.0)
+    monkeypatch.setattr("workbench.core.storage.save._WAIT_S", 0.0)
     locks = tmp_path / "open"
     second = OnlyOver(path, None, locks)
     refused = pytest.raises(SaveError, match="another window is saving")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 
 from tests.end2end.report_writer import Reporter
 from tests.end2end.user import at_the_window
-from workbench.gui.common.panel_pages import PanelPages
+from workbench.gui.common.panel_hosts import PanelPages
 from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.folder import RunFolder
 

@@ -21,7 +21,7 @@ from tests.end2end.user import User, at_the_window
 from tests.sshd import Sshd
 from workbench.app import close_context, make_context, make_window
 from workbench.assets import sample_paths
-from workbench.gui.kit.collapsible import CollapsibleSection
+from workbench.gui.kit.widgets import CollapsibleSection
 from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.home import data_home
 from workbench.runs.log.event_log import read_all

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QWidget
 
 from tests.end2end.robot import center
 from tests.end2end.user import Designer, at_the_window
-from workbench.gui.classify.bar_rows import ROW_PX
+from workbench.gui.classify.result_card import ROW_PX
 
 
 class FirstUser(Designer):

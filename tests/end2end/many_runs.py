@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QMessageBox
 from tests.end2end.robot import center
 from tests.end2end.user import User, at_the_window
 from workbench.gui.train.runs.compare_dialog import CompareRuns
-from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE
+from workbench.gui.train.runs.run_model import SUMMARY_ROLE
 from workbench.runs.library.summary import RunSummary
 from workbench.templates import find_template
 

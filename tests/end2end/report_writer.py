@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QWidget
 from tests.end2end.robot import center, opened
 from tests.end2end.user import User, at_the_window
 from workbench.gui.shell.main_window import MainWindow
-from workbench.gui.train.runs.card_dialog import ModelCardDialog
+from workbench.gui.train.runs.controller import ModelCardDialog
 from workbench.templates import find_template
 
 _SLOW_S = 240

@@ -24,7 +24,7 @@ from tests.end2end.robot import center, opened
 from tests.end2end.user import User, at_the_window
 from tests.worker.conftest import chain
 from workbench.gui.shell.main_window import MainWindow
-from workbench.gui.train.series.sweep_dialog import SweepDialog
+from workbench.gui.train.series.dialogs import SweepDialog
 
 _SLOW_S = 300
 _WIDTH = "dense_3.units"

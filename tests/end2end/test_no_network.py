@@ -17,7 +17,7 @@ _NETWORK = re.compile(r"connect\(.*AF_INET|sendto\(.*AF_INET|execve\([^,]*(ssh|g
 
 _ROUTE_ONLY = re.compile(r'inet_addr\("192\.0\.2\.1"\)|inet_pton\(AF_INET6, "2001:db8::1"')
 """Is there a route? A datagram socket is connected to an address for documentation: the kernel
-chooses its route, and nothing is sent (`workbench.hardware.network_route`)."""
+chooses its route, and nothing is sent (`workbench.downloads.download`)."""
 
 _LONGEST_S = 400.0
 

@@ -23,16 +23,16 @@ from PIL import Image
 from tests.sshd import sshd  # noqa: F401 - a fixture
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import Batch, CheckpointKept, LogLine, RunStarted
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.host_keys import accept, offered_keys
 from workbench.runs.control import request_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
-from workbench.runs.places import remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import newest_state
+from workbench.runs.trust import remember
 from workbench.templates import find_template
 
 pytestmark = [pytest.mark.full, pytest.mark.worker]

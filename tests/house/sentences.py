@@ -33,7 +33,7 @@ _TWICE = "only whether the text that is made would say the same thing twice"
 
 ALLOWED = {
     "gui/forms/param_form.py: _reject": _TWICE,
-    "remote/target_choices.py: choice_line": _TWICE,
+    "remote/ssh/saved_hosts.py: choice_line": _TWICE,
     "parts.py: part_to_install": "a command, whole and as it would be run, and not the words around it",
     "pictures/portable/decoding.py: _failures": _OTHERS,
     "worker/cluster/members.py: explained": _OTHERS,

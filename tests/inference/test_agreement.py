@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from workbench.inference.many.agreement import AgreementCounter
+from workbench.inference.many import AgreementCounter
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified
 

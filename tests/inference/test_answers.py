@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.inference.answers import answers_of, results_of
+from workbench.inference.runner import answers_of, results_of
 from workbench.protocol.trained.calibration import Calibration
 
 RAW = np.array([[0.98, 0.01, 0.01], [0.3, 0.6, 0.1], [0.2, 0.1, 0.7]], np.float32)

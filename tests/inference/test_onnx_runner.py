@@ -10,12 +10,12 @@ import pytest
 
 from tests.built_networks import graph_of, runner_of
 from workbench.errors import NeedsTensorFlowError, RunError, RunFolderError, WeightsError
-from workbench.inference.load import load_onnx_runner
+from workbench.inference.onnx_runner import load_onnx_runner
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import OnnxCheck, write_card
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 from workbench.worker.model.build import read_weights
-from workbench.worker.saved_models.loading import load_runner
+from workbench.worker.trainer.after_training import load_runner
 
 pytestmark = pytest.mark.worker
 
@@ -225,6 +225,6 @@ def test_a_network_with_problems_is_left_to_keras(tmp_path):
 
 def test_too_large_a_network_is_refused(tmp_path, monkeypatch):
     run, _ = saved(network("softmax"), tmp_path / "run")
-    monkeypatch.setattr("workbench.inference.saved_model.available_memory", lambda: 1_000)
+    monkeypatch.setattr("workbench.inference.runner.available_memory", lambda: 1_000)
     with pytest.raises(WeightsError, match="too large for this computer"):
         load_onnx_runner(run.path)

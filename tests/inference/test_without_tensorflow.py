@@ -17,8 +17,8 @@ from PIL import Image
 from tests.bright_network import GRAPH, bright_picture, keep_bright_network
 from workbench.core.projects.project import Project
 from workbench.errors import PictureError
-from workbench.inference.local_call import LocalCall
-from workbench.protocol.classify_many import (
+from workbench.inference.onnx_runner import LocalCall
+from workbench.protocol.classify import (
     ClassifiedRows,
     ClassifyMany,
     ImageSource,

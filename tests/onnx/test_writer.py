@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue, same
+from workbench.core.specs.layer import OnnxLayer, OnnxValue, same
 from workbench.errors import WeightsError
 from workbench.onnx.writer import OnnxWriter, WrittenLayer
 

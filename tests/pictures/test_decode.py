@@ -15,9 +15,9 @@ from PIL import Image
 
 from workbench.errors import PictureError
 from workbench.parts import HEIC
-from workbench.pictures.decode import MAX_PIXELS, decode_picture, decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.portable.signatures import sniff
+from workbench.pictures.thumbnails import MAX_PIXELS, decode_picture, decode_reduced
 
 MANIFEST = Path(__file__).resolve().parents[2].parent / "shared/data/odd_images/manifest.csv"
 ODD = list(csv.DictReader(MANIFEST.read_text("utf-8").splitlines())) if MANIFEST.is_file() else []

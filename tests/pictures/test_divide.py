@@ -17,9 +17,9 @@ from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.contents import content_of_file
 from workbench.pictures.dataset_bundle import pack, unpacked
+from workbench.pictures.divide import groups_of
 from workbench.pictures.edited import edited
 from workbench.pictures.grouping import pattern as pattern_module
-from workbench.pictures.grouping.groups import groups_of
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare, prepare_test
 

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import PictureError, SaveError
-from workbench.pictures.decode import decode_picture
 from workbench.pictures.fit import fit_picture
 from workbench.pictures.fits import FITS
 from workbench.pictures.png import png_bytes, write_png
-from workbench.pictures.thumbnails import thumbnail
+from workbench.pictures.thumbnails import decode_picture, thumbnail
 
 
 def stripes(height: int, width: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import DatasetError
 from workbench.pictures.png import png_bytes
-from workbench.pictures.watching.folder_watch import PATIENCE_S, PAUSE_S, SETTLE_S, FolderWatch
+from workbench.pictures.watching import PATIENCE_S, PAUSE_S, SETTLE_S, FolderWatch
 
 PNG = png_bytes(np.full((4, 6, 3), 7, np.uint8))
 

@@ -15,8 +15,8 @@ from PIL import Image
 from tests.pictures.kinds import cases
 from tests.pictures.readers import facts_in, node_pixels, python_reader, ready_folder
 from workbench.errors import PictureError
-from workbench.pictures.decode import decode_picture, decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
+from workbench.pictures.thumbnails import decode_picture, decode_reduced
 from workbench.programs.reader import reader_imports, reader_source
 from workbench.programs.texts import read
 

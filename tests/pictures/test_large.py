@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures.decode import MAX_PIXELS, decode_picture, decode_reduced
+from workbench.pictures.thumbnails import MAX_PIXELS, decode_picture, decode_reduced
 
 CORNERS = ((230, 20, 30), (20, 210, 40), (30, 40, 220), (240, 230, 90))
 

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import DatasetError, ParamError
 from workbench.pictures.listed.given import Given, table_and_settings
-from workbench.pictures.listed.labels import ListedLabels
+from workbench.pictures.listed.table import ListedLabels
 
 
 @pytest.fixture

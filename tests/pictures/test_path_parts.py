@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.pictures.listed.path_parts import path_parts
+from workbench.pictures.listed.cells import path_parts
 
 
 @pytest.mark.parametrize(

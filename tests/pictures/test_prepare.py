@@ -17,15 +17,13 @@ from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures import fitted as fitted_module
-from workbench.pictures import store as store_module
-from workbench.pictures.decode import decode_picture
+from workbench.pictures import rows as store_module
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.folders import list_pictures
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
-from workbench.pictures.rows import StoredRows
-from workbench.pictures.store import has_room, open_rows, prune, write_rows
-from workbench.pictures.thumbnails import write_thumbnails
+from workbench.pictures.rows import StoredRows, has_room, open_rows, prune, write_rows
+from workbench.pictures.thumbnails import decode_picture, write_thumbnails
 
 RECIPE = TrainingRecipe(validation_share=0.2, test_share=0.2, seed=3)
 

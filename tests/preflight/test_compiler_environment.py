@@ -13,12 +13,11 @@ import pytest
 
 from workbench.assets import environment_lock
 from workbench.cli import main
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import InputError, SaveError, UsageError
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight import compiler_environment
-from workbench.preflight.compile_answers import Compiled, TooLarge
-from workbench.preflight.compile_call import CompilerCall
+from workbench.preflight.compile_answers import Compiled, CompilerCall, TooLarge
 from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.runs.home import APP_NAME, cache_home
 

@@ -10,7 +10,7 @@ from workbench.core.checks.fixes import insert_fix, move_behind_input_fix, set_f
 from workbench.core.checks.problems import Problem, recipe_fix
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
-from workbench.preflight.reported import fixes_of, report_problem
+from workbench.preflight.report import fixes_of, report_problem
 from workbench.protocol.preflight import ReportProblem
 
 LAYERS = all_layers()

@@ -17,7 +17,7 @@ from workbench.protocol.bases import FinalAnswer
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.messages import Hello
 from workbench.protocol.wire import decode_answer, encode_request
-from workbench.remote.setup.code_archive import code_archive
+from workbench.remote.setup import code_archive
 from workbench.runs.environment import users_environment
 from workbench.runs.folder import RunFolder
 

@@ -31,7 +31,7 @@ from workbench.runs import start
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.worker import __main__ as worker
-from workbench.worker.process.session_folder import SessionFolder
+from workbench.worker.process.setup import SessionFolder
 from workbench.worker.service import Service
 
 LIMIT_S = 30
@@ -160,7 +160,7 @@ def peak_mib() -> int:
 def _forked_session(
     words: Sequence[str], environment: Mapping[str, str], descriptors: Mapping[int, int]
 ) -> int:
-    """As `workbench.processes.session.start_session`, of the trainer only, as a fork."""
+    """As `workbench.processes.child.start_session`, of the trainer only, as a fork."""
     if words[0] != "workbench.worker":
         print(OUTSIDE, *words, file=sys.stderr)
         raise OSError("nothing is started but a trainer")

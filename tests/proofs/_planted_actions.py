@@ -15,10 +15,10 @@ from tests.remote.bridges import local_line
 from workbench.cli import main
 from workbench.errors import WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
-from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.process import carry
+from workbench.remote.mirror.session import LogMirror
 from workbench.runs.folder import RunFolder
-from workbench.runs.ownership import is_own
+from workbench.runs.home import is_own
 
 Action = Callable[[Sandbox], str]
 """Does something in a sandbox; returns what was reported, in words."""

@@ -17,12 +17,12 @@ from sklearn.neural_network import MLPClassifier
 
 from workbench.backbones import known_backbone
 from workbench.core.calibration.temperature import fit_temperature, with_temperature
-from workbench.inference.answers import answers_of
-from workbench.pictures.decode import decode_reduced
+from workbench.inference.runner import answers_of
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.prepare import PreparedPart
+from workbench.pictures.thumbnails import decode_reduced
 from workbench.protocol.trained.calibration import Calibration
-from workbench.worker.model.backbone_features import BATCH, BackboneFeatures
+from workbench.worker.model.inference_form import BATCH, BackboneFeatures
 from workbench.worker.saved_models.calibrating import fit_calibration
 
 BACKBONE = "efficientnet_lite0"

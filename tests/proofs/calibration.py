@@ -280,9 +280,9 @@ def prove_flowers(num_folds: int, most: int, home: Path) -> bool:
 
 def strangeness(found: Tested, place: Path) -> tuple[Values, Values, float]:
     """Distances of the test photos and of CIFAR-10, and the run's own limit."""
-    from workbench.pictures.decode import decode_reduced
     from workbench.pictures.fit import side_to_decode
-    from workbench.worker.saved_models.loading import load_runner
+    from workbench.pictures.thumbnails import decode_reduced
+    from workbench.worker.trainer.after_training import load_runner
 
     runner = load_runner(found.run.path)
     shape, fit = tuple(runner.card.input_shape), runner.card.fit

@@ -22,16 +22,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.benchmarks._runs import own_home, wait_for
-from workbench.core.coach.advice import Advice
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import Advice, RunRecord
 from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import EpochFinished
 from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.log.coaching import advice_of
+from workbench.runs.log.coaching import advice_of, read_project, record_of, with_files
 from workbench.runs.log.event_log import EventReader, read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.run_record import read_project, record_of, with_files
 from workbench.runs.start import start_trainer
 from workbench.templates import find_template
 

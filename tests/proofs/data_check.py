@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.planted_images import KINDS, outcome, plant
-from workbench.cli._findings import Checked, checked
+from workbench.cli._data import Checked, checked
 from workbench.core.projects.project import Project
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.datasets import all_datasets
 
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"

@@ -29,11 +29,11 @@ from tests.proofs._commands import events_of, workbench
 from tests.strategies import random_valid_graph
 from tests.worker.explain.test_maps import runner_of
 from workbench.layers import all_layers
-from workbench.pictures.decode import decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
+from workbench.pictures.thumbnails import decode_reduced
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import known_scores, read_image_scores
-from workbench.worker.explain.explainer import explainer_of
+from workbench.worker.explain import explainer_of
 from workbench.worker.saved_models.keras_runner import KerasRunner, load_keras_runner
 
 FLOWERS = Path(__file__).resolve().parents[3] / "shared" / "data" / "flowers"

@@ -18,10 +18,14 @@ import numpy as np
 from scipy import stats
 from sklearn import metrics
 
-from workbench.core.confusion import balanced_accuracy, cohen_kappa
-from workbench.core.evaluation.intervals import wilson_interval
-from workbench.core.evaluation.significance import chi_square_mcnemar, exact_mcnemar, unpaired_test
-from workbench.inference.answers import Answers, joined_results, results_of
+from workbench.core.evaluation.confusion import balanced_accuracy, cohen_kappa
+from workbench.core.evaluation.significance import (
+    chi_square_mcnemar,
+    exact_mcnemar,
+    unpaired_test,
+    wilson_interval,
+)
+from workbench.inference.runner import Answers, joined_results, results_of
 from workbench.protocol.trained.evaluate import Evaluation
 from workbench.runs.model_card import ModelCard
 from workbench.worker.saved_models.evaluation import evaluation_of

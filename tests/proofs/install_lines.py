@@ -22,7 +22,7 @@ _HEIC = (
     "Image.fromarray(numpy.full((32, 32, 3), 200, 'uint8')).save('photo.heic')"
 )
 _CAMERA = (
-    "from workbench.gui.classify.webcam.multimedia import cameras, multimedia;"
+    "from workbench.gui.classify.webcam import cameras, multimedia;"
     "assert multimedia() is not None; print(len(cameras()), 'cameras')"
 )
 _TFDS = "import tensorflow_datasets as tfds; print(len(tfds.list_builders()), 'data sets')"

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 
 from workbench.backbones import all_backbones
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import Survey
 from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.core.specs import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.data_checks import all_data_checks
 from workbench.datasets import all_datasets
-from workbench.pictures.survey.survey import survey_of
+from workbench.pictures.survey import survey_of
 from workbench.worker.input.sources import load_source
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.requests.check_data import MOST_THOROUGH
@@ -72,7 +72,7 @@ def _computed(loaded: LoadedData, backbone: str, cache: str) -> Survey:
     ctx = _Context()
     ctx.cache_folder = cache
     ctx.keras()
-    from workbench.worker.model.backbone_features import BackboneFeatures
+    from workbench.worker.model.inference_form import BackboneFeatures
 
     return survey_of(loaded, {}, TrainingRecipe(), ctx, BackboneFeatures(all_backbones()[backbone]))
 

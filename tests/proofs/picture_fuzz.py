@@ -21,7 +21,7 @@ import numpy as np
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures.decode import decode_picture
+from workbench.pictures.thumbnails import decode_picture
 
 ODD = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "odd_images"
 KINDS = (

@@ -27,8 +27,8 @@ from PIL import Image
 from tests.pictures.kinds import Case, cases
 from tests.pictures.readers import node_pixels, python_reader
 from workbench.errors import PictureError
-from workbench.pictures.decode import decode_picture, decode_reduced
 from workbench.pictures.fit import fit_picture, side_to_decode
+from workbench.pictures.thumbnails import decode_picture, decode_reduced
 
 SHAPE = (96, 128, 3)
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -34,9 +34,9 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import read_all
-from workbench.runs.places import place_of, remember
 from workbench.runs.start import reattach, start_trainer
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.trust import place_of, remember
 
 _PICTURES = 24_000
 _PATIENCE_S = 3_600.0

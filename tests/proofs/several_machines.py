@@ -41,14 +41,14 @@ from tests.proofs._tiny_runs import (
 from tests.sshd import Sshd
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home, runs_home
 from workbench.runs.log.event_log import read_all
-from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.trust import place_of, remember
 from workbench.targets import all_targets
 
 LOCAL = "localhost,localhost"

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.projects.project_file import project_text
-from workbench.protocol.worker_command import worker_environment
+from workbench.protocol.service_call import worker_environment
 from workbench.templates import Template, find_template, list_templates
 
 _CORES = 8

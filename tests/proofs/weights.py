@@ -28,7 +28,7 @@ from tests.foreign_networks import Made, make_files
 from workbench.errors import WeightsError
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import assign_weights
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.saved_models.keras_runner import weights_layout
 
 LIMIT = 1e-5
 OUTCOMES = ("right", "right, doubt said", "asked", "refused", "swapped, doubt said", "swapped")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from scipy.stats import binomtest
 
-from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.evaluation.significance import wilson_interval
 from workbench.protocol.trained.calibration import (
     Bins,
     Calibration,

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 
 from workbench import errors
 from workbench.core.data_check.findings import FoundImage
-from workbench.core.evaluation.thresholds import Wish
+from workbench.core.evaluation.ranking import Wish
 from workbench.protocol.bases import ErrorParts, Request, kinds
-from workbench.protocol.browsing import ImagePlace
-from workbench.protocol.classify import Classified, Score
-from workbench.protocol.classify_many import ImageSource
-from workbench.protocol.describe_data import DescribeData, Looked
+from workbench.protocol.classify import Classified, ImageSource, Score
+from workbench.protocol.describe_data import DescribeData, ImagePlace, Looked
 from workbench.protocol.messages import Done, Failed, Hello, Progress
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.protocol.trained.robustness import NamedStrengths

@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 
-from workbench.remote.ssh.bridge import BOOTSTRAP
+from workbench.remote.ssh.command import BOOTSTRAP
 from workbench.remote.ssh.connection import Connection
 
 LOCAL = (sys.executable, "-I", "-u", "-c", BOOTSTRAP)

@@ -14,13 +14,12 @@ from tests.remote import cutting_pipe, light_trainer
 from tests.remote.bridges import LOCAL, local_line, send
 from workbench.core.projects.project import Project
 from workbench.protocol.events import Plan
-from workbench.remote.setup.setup import Setup
+from workbench.remote.setup import Setup
 from workbench.remote.ssh.connection import Connection
 from workbench.runs.folder import create_run
 from workbench.runs.link import Remote
 from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
-from workbench.runs.store.machine import Machine
+from workbench.runs.store.checkpoint import DataMark, Machine, TrainerState, write_checkpoint
 from workbench.runs.store.weights_file import write_arrays
 
 WEIGHTS = {"dense/kernel": np.arange(120_000, dtype=np.float32).reshape(300, 400)}

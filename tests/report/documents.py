@@ -9,9 +9,9 @@ import numpy as np
 
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import new_project_id
-from workbench.report.compose import compose
 from workbench.report.facts import Example, Scored, read_facts, with_scores
 from workbench.report.page import page
+from workbench.report.write import compose
 from workbench.templates import find_template
 
 HOSTILE = "<script>alert('x')</script>"
@@ -63,8 +63,8 @@ def written_run(names=("cat", "dog"), *, title="Pets", epochs=3, template="lenet
 
 def scored(names, *, images=400, seed=1, examples=4):
     """Scores as a worker finds them, with some of the images."""
-    from workbench.core.confusion import Confusion
-    from workbench.inference.class_scores import class_scores
+    from workbench.core.evaluation.confusion import Confusion
+    from workbench.inference.runner import class_scores
     from workbench.protocol.trained.evaluate import Evaluation, cells_of
 
     random = np.random.default_rng(seed)

@@ -12,8 +12,8 @@ from tests.report.documents import scored
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.folding import Folding
 from workbench.layers import all_layers
-from workbench.report.drawing import Label, Line, Pixels, Rect, fitted, text_width
-from workbench.report.figures.axes import ticks
+from workbench.report.blocks import Label, Line, Pixels, Rect, fitted, text_width
+from workbench.report.figures.curves import ticks
 from workbench.report.figures.matrix import matrix_drawing
 from workbench.report.figures.network import network_drawing
 from workbench.templates import find_template

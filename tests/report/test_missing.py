@@ -18,8 +18,8 @@ from workbench.runs.folder import RunFolder, create_run
 
 def test_a_run_that_never_began():
     from tests.report.documents import Page
-    from workbench.report.compose import compose
     from workbench.report.page import page
+    from workbench.report.write import compose
 
     run = create_run(Project(title="Empty"))
     shown = Page(page(compose(read_facts(run))))

@@ -18,7 +18,7 @@ from tests.report.documents import (
     scored,
     written_run,
 )
-from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.evaluation.significance import wilson_interval
 from workbench.core.format import share
 from workbench.core.projects.project_file import parse_project
 from workbench.runs.store.notes import CardText, change_notes

@@ -10,7 +10,7 @@ from pypdf import PdfReader
 
 from tests.report.documents import HOSTILE, LONG, document_of, scored, written_run
 from workbench.core.projects.project_file import parse_project
-from workbench.report.paper import pdf
+from workbench.report.write import pdf
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.report.documents import written_run
-from workbench.gui.train.runs.card_dialog import ModelCardDialog
+from workbench.gui.train.runs.controller import ModelCardDialog
 from workbench.runs.store.notes import (
     CardText,
     RunNotes,

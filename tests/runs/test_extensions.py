@@ -7,12 +7,11 @@ import os
 import pytest
 
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import LinkFoundError
 from workbench.protocol.events import LogLine
-from workbench.runs.extensions import NAME, Extension
-from workbench.runs.folder import create_run
+from workbench.runs.folder import NAME, Extension, create_run
 from workbench.runs.library.summary import summarise
 from workbench.runs.log.event_log import EventWriter
 

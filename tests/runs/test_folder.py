@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.control import command_of, request_stop
-from workbench.runs.folder import create_run
+from workbench.runs.folder import create_run, is_locked
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
-from workbench.runs.library.find import find_model, open_run
-from workbench.runs.library.index import list_runs
-from workbench.runs.library.places import PLACES_NAME, keep_place
-from workbench.runs.lock import is_locked
+from workbench.runs.library.index import find_model, list_runs, open_run
+from workbench.runs.library.projects import PLACES_NAME, keep_place
 from workbench.runs.model_card import ModelCard, read_card, write_card
-from workbench.runs.state.outside import remember_outside
+from workbench.runs.state.queue import remember_outside
 
 
 def test_the_homes_follow_the_variable(monkeypatch, tmp_path):

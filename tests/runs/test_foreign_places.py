@@ -17,10 +17,17 @@ from workbench.hardware.cluster import CLUSTER_NAME, Cluster
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
 from workbench.runs.link import Remote, plain_target, write_remote
-from workbench.runs.places import UnknownPlaceError, check_known, is_known, places_of, remember
-from workbench.runs.seal import seal_cluster, sealed_cluster
 from workbench.runs.start import start_trainer
 from workbench.runs.state import queue
+from workbench.runs.trust import (
+    UnknownPlaceError,
+    check_known,
+    is_known,
+    places_of,
+    remember,
+    seal_cluster,
+    sealed_cluster,
+)
 from workbench.templates import find_template
 
 

@@ -15,11 +15,9 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError
 from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home
-from workbench.runs.library.find import find_model, open_run
-from workbench.runs.library.index import list_runs, summarise
+from workbench.runs.library.index import find_model, list_runs, open_run, summarise
 from workbench.runs.library.projects import OpenProject, group_runs
-from workbench.runs.naming import network_words
-from workbench.runs.numbers import NUMBERS_NAME
+from workbench.runs.naming import NUMBERS_NAME, network_words
 from workbench.runs.store.notes import change_notes
 from workbench.templates import find_template
 

@@ -13,10 +13,9 @@ from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Choice
 from workbench.errors import LinkFoundError, WorkbenchError
 from workbench.protocol.events import LogLine
-from workbench.remote.mirror.log_copy import LogMirror
+from workbench.remote.mirror.session import LogMirror
 from workbench.runs.control import request_pause, request_retry, send_command
-from workbench.runs.extensions import Extension
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import Extension, RunFolder
 from workbench.runs.library.index import INDEX_NAME, index_problem, list_runs
 from workbench.runs.library.trash import trash_run
 from workbench.runs.link import Link, Remote, write_link, write_remote

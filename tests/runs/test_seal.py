@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from workbench.runs.home import data_home
-from workbench.runs.seal import KEY_NAME, is_sealed, seal, undo_key
+from workbench.runs.trust import KEY_NAME, is_sealed, seal, undo_key
 
 
 def key_file():

@@ -28,7 +28,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.app import close_context, make_context, make_window
-from workbench.gui.help.viewer import HelpViewer
+from workbench.gui.help import HelpViewer
 
 app = QApplication(sys.argv[:1])
 home = Path(sys.argv[1])
@@ -96,7 +96,7 @@ import numpy as np
 if "keras" in sys.argv:
     from workbench.worker.saved_models.keras_runner import load_keras_runner as load
 else:
-    from workbench.inference.load import load_onnx_runner as load
+    from workbench.inference.onnx_runner import load_onnx_runner as load
 images = np.random.default_rng(3).integers(0, 256, (9, 8, 8, 1), np.uint8)
 answers = load(sys.argv[1]).predict(images)
 assert ("tensorflow" in sys.modules) == ("keras" in sys.argv)

@@ -45,7 +45,7 @@ def in_a_terminal():
 def in_a_window():
     from PySide6.QtCore import QCoreApplication, QDeadlineTimer
 
-    from workbench.client.question import Question, Handlers
+    from workbench.client.service_process import Question, Handlers
     from workbench.client.service_process import ServiceProcess
     from workbench.protocol.messages import Failed
     from workbench.protocol.wire import error_parts

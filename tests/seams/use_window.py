@@ -21,7 +21,7 @@ import workbench
 from tests.small_projects import stripes_project
 from tests.written_runs import WrittenRun
 from workbench.app import close_context, make_context, make_window
-from workbench.gui.help.shortcuts import groups_of
+from workbench.gui.help import groups_of
 from workbench.gui.panels import panels_of
 from workbench.runs.home import data_home
 

@@ -13,8 +13,13 @@ from workbench.errors import ParamError
 from workbench.settings.options import all_settings
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.options.theme import SPEC as THEME
-from workbench.settings.schema import MAX_RECENT_FILES, RECENT_FILES, Settings
-from workbench.settings.settings_file import parse_settings, settings_text
+from workbench.settings.settings_file import (
+    MAX_RECENT_FILES,
+    RECENT_FILES,
+    Settings,
+    parse_settings,
+    settings_text,
+)
 from workbench.settings.store import SettingsStore
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.network.augmentation import is_augmentation
+from workbench.core.network.roles import is_augmentation
 from workbench.core.params import check_all
 from workbench.layers import all_layers
 from workbench.starter import suggest_augmentation

@@ -12,17 +12,20 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.network.roles import input_node
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import parse_project, project_text
-from workbench.core.projects.source import source_choice
+from workbench.core.projects.texts import source_choice
 from workbench.core.specs import BundledWeights
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.png import write_png
-from workbench.starter import DataFacts, count_folder, start_for_data, start_for_folder
-from workbench.starter.transfer import (
+from workbench.starter import (
+    DataFacts,
     backbone_for,
+    count_folder,
     input_shape_for,
     multiply_adds,
+    start_for_data,
+    start_for_folder,
     with_backbone,
 )
 from workbench.templates import find_template

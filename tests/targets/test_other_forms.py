@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import automatic_target, parse_target, target_text
+from workbench.core.projects.texts import automatic_target, parse_target, target_text
 from workbench.errors import RunError, TpuError, UsageError
 from workbench.hardware.tpu_host import TpuHost
 from workbench.targets import all_targets, gpu

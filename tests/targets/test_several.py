@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.errors import RunError, UsageError
 from workbench.hardware.cluster import Cluster, local_cluster, read_addresses, with_ports
 from workbench.targets import all_targets

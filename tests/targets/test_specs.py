@@ -8,7 +8,7 @@ import pytest
 
 from workbench.core.params import defaults
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.errors import RunError, UsageError
 from workbench.targets import all_targets
 

@@ -7,7 +7,7 @@ import pytest
 from workbench.cli import main
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.errors import UsageError
 from workbench.remote.mirror.cluster_hosts import Members, members_of
 from workbench.targets import all_targets

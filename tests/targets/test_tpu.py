@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.errors import TpuError, UsageError
 from workbench.hardware import tpu_host as _tpu_host
 from workbench.hardware.tpu_host import TpuHost, packages_problem, runtime_variables

@@ -202,10 +202,9 @@ def train_here():
     """Trains in this process as a trainer's process does once it has started. The error that
     ends a training is raised.
     """
-    from workbench.worker.checkpoints.prepared import TrainingJob
-    from workbench.worker.cluster.peers import Peers
-    from workbench.worker.process.event_logger import EventLogger
-    from workbench.worker.process.stop import StopSwitch
+    from workbench.worker.checkpoints.training_state import TrainingJob
+    from workbench.worker.cluster.members import Peers
+    from workbench.worker.process.run_channel import EventLogger, StopSwitch
     from workbench.worker.trainer.training import Training
 
     def train(project, run=None):

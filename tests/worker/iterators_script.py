@@ -14,7 +14,7 @@ import sys
 import tensorflow as tf
 
 from workbench.targets import all_targets
-from workbench.worker.input.sharding import WHOLE, iterate, next_batch
+from workbench.worker.input.pipeline import WHOLE, iterate, next_batch
 
 
 def main() -> None:

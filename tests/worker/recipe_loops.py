@@ -13,13 +13,10 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.input.pipeline import training_pipeline, whole_epochs
 from workbench.worker.model.build import build_model
-from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.optimizers import Averaging, make_optimizer
-from workbench.worker.step.train_step import StepMath
-from workbench.worker.step.training_loop import TrainingLoop
+from workbench.worker.step.train_step import Averaging, StepMath, make_optimizer
+from workbench.worker.step.training_loop import Evaluator, TrainingLoop
 
 KINDS = (
     ("input", {"shape": (8, 8, 1)}),

@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable
 from functools import cache
 
 from workbench.backbones._block import Block as Block
+from workbench.backbones._block import Inserted as Inserted
 from workbench.backbones._block import SourceArray as SourceArray
 from workbench.backbones._block import block_of as block_of
+from workbench.backbones._block import insert_backbone as insert_backbone
 from workbench.backbones._files import checked_file as checked_file
 from workbench.backbones._files import fetch_weights as fetch_weights
 from workbench.backbones._files import has_weights as has_weights
 from workbench.backbones._files import weights_file as weights_file
-from workbench.backbones._insertion import Inserted as Inserted
-from workbench.backbones._insertion import insert_backbone as insert_backbone
 from workbench.core.checks.data import MissingWeights
 from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry

@@ -8,7 +8,7 @@ from workbench.backbones import backbone_keys, missing_weights, pretrained_layer
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
-from workbench.core.projects.target_text import limits_of
+from workbench.core.projects.texts import limits_of
 from workbench.datasets import glance_at, missing_data_of
 from workbench.layers import all_layers
 from workbench.runs.moved_data import data_now

@@ -17,7 +17,7 @@ from pathlib import Path
 from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import target_text
+from workbench.core.projects.texts import target_text
 from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
 from workbench.host.memory import memory_limit

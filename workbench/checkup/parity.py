@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.target_text import target_text
+from workbench.core.projects.texts import target_text
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
@@ -30,11 +30,10 @@ from workbench.runs.home import data_home
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.log.event_log import first_of, read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.places import place_of, remember
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.store.run_weights import checkpoint_room
-from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.store.weights_file import checkpoint_room, read_arrays
+from workbench.runs.trust import place_of, remember
 from workbench.targets import all_targets
 
 Verdict = Literal["agree", "explained", "differ"]

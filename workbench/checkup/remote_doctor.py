@@ -12,9 +12,8 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.command import RemoteHost, plain
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import RemoteHost
 from workbench.targets import all_targets
 from workbench.targets.gpu import SPEC as GPU
 from workbench.targets.ssh import SPEC as SSH

@@ -10,7 +10,7 @@ from workbench.checkup.analysed import analysed
 from workbench.core.format import plural, rough_duration
 from workbench.datasets import facts_of, glance_at
 from workbench.runs.library.sweep import Combination, SweepPlan
-from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
+from workbench.runs.state.preparing import data_mark, predict_run, read_speeds
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from workbench.checkup.parity import (
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.projects.project_file import parse_project
-from workbench.core.projects.target_text import target_text
+from workbench.core.projects.texts import target_text
 from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, packages_problem
 from workbench.parts import installed_version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.core.confusion import Confusion, most_confused
+from workbench.core.evaluation.confusion import Confusion, most_confused
 from workbench.core.format import count
 
 MOST_COLUMNS = 20

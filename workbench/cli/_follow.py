@@ -6,23 +6,149 @@ connection is printed on stderr.
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import signal
+import threading
 import time
 from collections.abc import Iterator
+from time import monotonic, sleep
+from types import FrameType
+from typing import Self
 
 import msgspec
 
-from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import print_line
-from workbench.errors import WorkbenchError
+from workbench.cli._project import agree_on
+from workbench.core.format import share
+from workbench.core.projects.project import Choice
+from workbench.errors import RunFolderError, WorkbenchError
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
-from workbench.runs.control import request_words
+from workbench.runs.control import request_skip, request_stop, request_words
+from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
+from workbench.runs.library.series import (
+    Plan,
+    Spread,
+    Trained,
+    begin_series,
+    call_off,
+    is_settled,
+    series_runs,
+    trained_run,
+)
 from workbench.runs.link import has_mirror, link_words, read_link
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
-from workbench.runs.state.outcome import RunOutcome, finished_of, outcome_of
+from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, finished_of, outcome_of
+from workbench.runs.state.queue import cancel, is_waiting, num_before, start_next, waiting_words
+
+# ctrl c --------------------------------------------------------------------------------------
+# Ctrl+C while a run is started and followed: it requests a stop, and drops nothing.
+
+_PATIENCE_S = 1.0
+_SLICE_S = 0.05
+
+
+class CtrlC:
+    """Handles Ctrl+C for a run; use as a context manager from before its trainer is started.
+
+    The handler only sets a flag; the next check sends the stop request, the latest one on
+    exit. A command that is blocked before its next check, as by a full pipe, is ended by
+    the second Ctrl+C.
+
+    Args:
+        folder: The run.
+
+    Attributes:
+        is_pressed: Ctrl+C was pressed, and no stop requested yet.
+        has_asked: A stop of the run was requested.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._is_installed = False
+        self._pressed_s = 0.0
+        self.is_pressed = False
+        self.has_asked = False
+
+    def __enter__(self) -> Self:
+        # A shell's background commands ignore the key; other threads never receive it.
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._is_installed = True
+            signal.signal(signal.SIGINT, self._on_key)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._is_installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._folder.is_alive():
+            self.pass_on()
+
+    def pass_on(self) -> None:
+        """Requests a stop of the run if Ctrl+C was pressed since the last call; the next time to
+        skip what goes on behind its last step.
+
+        Raises:
+            SaveError: the run's folder cannot be written.
+        """
+        if self.is_pressed:
+            self.is_pressed = False
+            if self.has_asked:
+                request_skip(self._folder)
+            else:
+                self.has_asked = True
+                request_stop(self._folder)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleeps, but not on when the key is pressed."""
+        until = time.monotonic() + seconds
+        while not self.is_pressed and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _SLICE_S))
+
+    def _on_key(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.is_pressed and now - self._pressed_s > _PATIENCE_S:
+            raise KeyboardInterrupt
+        if not self.is_pressed:
+            self.is_pressed, self._pressed_s = True, now
+
+
+# turn ----------------------------------------------------------------------------------------
+# Waiting for a run's turn in the queue, in front of a terminal.
+
+_LOOK_S_TURN = 1.0
+
+
+def wait_for_turn(folder: RunFolder, ctrl_c: CtrlC, *, is_quiet: bool) -> None:
+    """Returns when a queued run has been started, here or by another trainer's end.
+
+    Ctrl+C takes it out of the queue; one that has just begun is left to who follows it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C, and it had not begun.
+    """
+    said = ""
+    while is_waiting(folder):
+        if ctrl_c.is_pressed:
+            with contextlib.suppress(RunFolderError):  # another process has started it already
+                cancel(folder)
+                raise KeyboardInterrupt
+            return
+        start_next(folder.path.parent)  # the last trainer may have been killed
+        if not is_waiting(folder):
+            return
+        words = waiting_words(num_before(folder))
+        if words != said and not is_quiet:
+            print_line(words)
+        said = words
+        ctrl_c.sleep(_LOOK_S_TURN)
+
+
+# follow --------------------------------------------------------------------------------------
 
 _POLL_S = 0.05
 _LOOK_S = 0.5
@@ -186,3 +312,82 @@ def _parts_of(outcome: RunOutcome, folder: RunFolder) -> ErrorParts:
         if is_away
         else f"The end of the trainer's log is in {folder.log_path}.",
     )
+
+
+# series --------------------------------------------------------------------------------------
+# Training a series of runs in front of a terminal, and its figures for programs.
+
+_STOP_S = 60.0
+"""A trainer that stops has a test and a checkpoint to write."""
+_POLL_S_SERIES = 0.1
+
+
+def begin(plan: Plan, arguments: argparse.Namespace, *targets: Choice) -> str:
+    """Queues the missing runs of a series and returns it, see `begin_series`.
+
+    Args:
+        plan: The series.
+        arguments: With the file of the project, and whether to begin `again`.
+        targets: Where; none for the project's own target.
+    """
+    wanted = targets or (plan.project.target,)
+    agree_on(arguments, *wanted, plan.project.dataset)
+    for target in wanted:
+        refuse_unready(target)
+    return begin_series(
+        plan,
+        title=plan.project.title or arguments.project.stem,
+        project_path=str(arguments.project.resolve()),
+        is_new=arguments.again,
+    )
+
+
+def run_words(each: Trained) -> str:
+    """A run of a series as a line: its accuracies, or why it has none."""
+    if not each.is_done:
+        return f"{each.label}: {outcome_of(each.run).sentence()}"
+    figures = (("validation", each.val_accuracy), ("test", each.test_accuracy))
+    words = [f"{name} accuracy {share(value)}" for name, value in figures if value is not None]
+    return f"{each.label}: {', '.join(words) or 'completed'}"
+
+
+def train_series(series: str, *, is_quiet: bool) -> None:
+    """Waits until all runs of a series, which are queued, are trained, and prints a line of each.
+    Ctrl+C stops those that train, and takes the others from the queue.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C; the same command goes on with the series.
+    """
+    runs = [run for run in series_runs(series) if not is_settled(run)]
+    # What was logged before a run is resumed ends with a finish, which is not the one to wait for.
+    pasts = [PastEvents(run) for run in runs]
+    for run, past in zip(runs, pasts, strict=True):
+        try:
+            with CtrlC(run) as ctrl_c:
+                wait_for_turn(run, ctrl_c, is_quiet=is_quiet)
+                for _ in follow(run, ctrl_c, past):
+                    pass
+        except KeyboardInterrupt:
+            _call_off(series)
+            if not is_quiet:
+                print_line("Stopped. The same command goes on where it stopped.")
+            raise
+        if not is_quiet:
+            print_line(run_words(trained_run(run)))
+
+
+def _call_off(series: str) -> None:
+    """Takes the waiting runs from the queue, and waits for those that train to stop: the same
+    command would find them running otherwise, and leave them alone.
+    """
+    stopping = call_off(series)
+    end = monotonic() + _STOP_S
+    while monotonic() < end and any(outcome_of(run).kind in UNDER_WAY for run in stopping):
+        sleep(_POLL_S_SERIES)
+
+
+def spread_as_json(spread: Spread | None) -> dict[str, float] | None:
+    """Mean, standard deviation and number of values."""
+    if spread is None:
+        return None
+    return {"mean": spread.mean, "std": spread.deviation, "count": spread.count}

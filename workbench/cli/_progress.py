@@ -17,9 +17,9 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.log.event_text import event_text
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.log.pace import TimeLeft, left_words
+from workbench.runs.log.texts import event_text
 
 
 class RunPrinter:

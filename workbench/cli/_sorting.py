@@ -13,7 +13,7 @@ from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
 from workbench.pictures.sorting import Plan, Sorted, carry_out, make_plan
 from workbench.pictures.sorting.words import plan_notes, sorted_words
-from workbench.runs.seal import undo_key
+from workbench.runs.trust import undo_key
 
 _MOST_NAMED = 20
 """Images that a report for people names; that for programs names all."""

@@ -10,7 +10,7 @@ from workbench.checkup.parity import agreement_of, train_pair, without_chance
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.errors import UsageError
 from workbench.runs.environment import refuse_unready
 from workbench.targets import all_targets

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._connect import add_connect_option, agree_on
-from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._follow import PastEvents
+from workbench.cli._follow import CtrlC, PastEvents
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_line
+from workbench.cli._project import add_connect_option, agree_on
 from workbench.cli.train import print_run
 from workbench.errors import RunFolderError
 from workbench.runs.control import request_retry
-from workbench.runs.library.find import open_run
+from workbench.runs.library.index import open_run
 from workbench.runs.link import read_remote
-from workbench.runs.places import place_of
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.trust import place_of
 
 NAME = "attach"
 HELP = "follow a running run, here or on another computer"

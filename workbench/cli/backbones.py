@@ -10,8 +10,8 @@ from workbench.cli._output import print_json, print_text, report
 from workbench.cli._service import ask_one
 from workbench.core.format import bytes_text
 from workbench.core.specs import BackboneSpec, BundledWeights
-from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.messages import Done
+from workbench.protocol.weights import FetchBackbone
 
 NAME = "backbones"
 HELP = "list the pretrained networks, or download the weights of one"

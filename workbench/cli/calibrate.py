@@ -15,8 +15,8 @@ from workbench.errors import UsageError
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import Calibrate, Calibration, calibration_words
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.find import find_model
-from workbench.runs.store.references import keep_thresholds
+from workbench.runs.library.index import find_model
+from workbench.runs.store.image_features import keep_thresholds
 
 NAME = "calibrate"
 HELP = "fit the temperature of a run, or set when it answers “unknown”"

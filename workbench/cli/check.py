@@ -9,18 +9,18 @@ from itertools import groupby
 from typing import Any
 
 from workbench.checkup.analysed import analysed
-from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project, recipe_value
 from workbench.cli._output import print_json, print_line, print_text
+from workbench.cli._project import problems_as_json
 from workbench.core.checks.analysis import Analysis
-from workbench.core.checks.estimates.run_estimate import RunEstimate
+from workbench.core.checks.estimates import RunEstimate
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix
 from workbench.core.format import bytes_text, count, shape_text
 from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.datasets import all_datasets, facts_of
-from workbench.runs.state.throughput import data_mark, predict_run, read_speeds
+from workbench.runs.state.preparing import data_mark, predict_run, read_speeds
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"

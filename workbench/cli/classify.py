@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.cli._classifier import open_classifier
+from workbench.cli._classify import add_watch_option, open_classifier, watch_folder
 from workbench.cli._options import (
     RUN_WORDS,
     add_force,
@@ -21,14 +21,13 @@ from workbench.cli._options import (
 from workbench.cli._output import end_if_unread, print_json, print_line, print_text, report
 from workbench.cli._service import Call, answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
-from workbench.cli._watching import add_watch_option, watch_folder
 from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import count, plural, share
 from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError
-from workbench.protocol.classify import Classified
-from workbench.protocol.classify_many import (
+from workbench.protocol.classify import (
     Agreement,
+    Classified,
     ClassifiedRows,
     ClassifyMany,
     ImageSource,
@@ -37,8 +36,8 @@ from workbench.protocol.classify_many import (
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.evaluate import PickTestPictures, TestPictures
 from workbench.runs.export.classified_table import is_unfinished
-from workbench.runs.export.image_tables import shown_label
-from workbench.runs.library.find import find_model
+from workbench.runs.export.tables import shown_label
+from workbench.runs.library.index import find_model
 
 NAME = "classify"
 HELP = "classify images, or folders of them"

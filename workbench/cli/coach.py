@@ -6,9 +6,8 @@ import argparse
 
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, print_text
-from workbench.runs.library.find import open_run
-from workbench.runs.library.index import list_runs
-from workbench.runs.library.rival import rival_of
+from workbench.runs.library.index import list_runs, open_run
+from workbench.runs.library.projects import rival_of
 from workbench.runs.log.coaching import (
     advice_lines,
     advice_on,

@@ -11,7 +11,7 @@ from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import console, print_json
 from workbench.core.outside_text import one_line
 from workbench.runs.library.compare import RunComparison, compare_runs
-from workbench.runs.library.find import open_run
+from workbench.runs.library.index import open_run
 
 NAME = "compare"
 HELP = "show what differs between two runs, and by how much"

@@ -7,19 +7,20 @@ from typing import Any
 
 from workbench.cli import train
 from workbench.cli._confusion import confusion_lines
+from workbench.cli._follow import begin, run_words, spread_as_json, train_series
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, print_text
-from workbench.cli._series import begin, run_words, spread_as_json, train_series
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.core.format import plural
-from workbench.core.training.fields.dividing import MAX_FOLDS
+from workbench.core.training.fields.basics import MAX_FOLDS
 from workbench.errors import UsageError
-from workbench.runs.library.cross_validation import (
+from workbench.runs.library.series import (
+    MAX_RUNS,
     FoldPlan,
     FoldResult,
     series_result,
+    spread_words,
 )
-from workbench.runs.library.series import MAX_RUNS, spread_words
 
 NAME = "cross-validate"
 HELP = "train a project on k folds or with several seeds; mean and spread"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.cli._data_moved import add_moved
-from workbench.cli._data_versions import add_versions
-from workbench.cli._findings import (
+from workbench.cli._data import (
     Checked,
+    add_moved,
+    add_versions,
     checked,
     finding_as_json,
     findings_as_json,
@@ -20,15 +20,13 @@ from workbench.cli._findings import (
 )
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, print_text
-from workbench.cli._source_words import source_words
-from workbench.cli._typed_source import typed_source
+from workbench.cli._project import source_words, typed_source
 from workbench.cli.new import start_of
 from workbench.core.data_check.findings import Action, Finding, with_actions
 from workbench.core.format import count, plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
-from workbench.core.storage.file_stamp import OnlyOver
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.save import OnlyOver, save_bytes
 from workbench.data_checks import all_data_checks
 from workbench.errors import UsageError
 from workbench.protocol.describe_data import DataDescription

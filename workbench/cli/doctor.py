@@ -9,7 +9,7 @@ from workbench.checkup.remote_doctor import examine_far
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_text
 from workbench.core.projects.project import HERE
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.targets import all_targets
 
 NAME = "doctor"

@@ -19,17 +19,16 @@ from workbench.cli._options import (
     whole_number,
 )
 from workbench.cli._output import print_json_rows, print_text
+from workbench.cli._project import add_data_option, typed_source
 from workbench.cli._service import ask_one
-from workbench.cli._source_words import add_data_option
-from workbench.cli._typed_source import typed_source
-from workbench.core.confusion import balanced_accuracy, cohen_kappa
-from workbench.core.evaluation.thresholds import Goal, Wish
+from workbench.core.evaluation.confusion import balanced_accuracy, cohen_kappa
+from workbench.core.evaluation.ranking import Goal, Wish
 from workbench.core.format import share
 from workbench.protocol.trained.calibration import CalibrationScores, reliability_words
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, SliceBy
-from workbench.runs.library.find import find_model
-from workbench.runs.log.scores import area_words, chosen_words, remark_words, set_words
-from workbench.runs.store.image_slices import SLICE_TITLES
+from workbench.runs.library.index import find_model
+from workbench.runs.log.texts import area_words, chosen_words, remark_words, set_words
+from workbench.runs.store.image_scores import SLICE_TITLES
 
 NAME = "evaluate"
 LOSS, UNCALIBRATED_LOSS = "loss", "loss (uncalibrated)"

@@ -14,12 +14,12 @@ from workbench.cli._options import (
 )
 from workbench.cli._output import report
 from workbench.cli._service import answers_of, only, open_service
+from workbench.core.evaluation.significance import comparison_words
 from workbench.core.format import share
-from workbench.core.map_comparison import comparison_words
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.protocol.trained.explain import METHODS, Explain, Explained
-from workbench.runs.library.find import find_model
+from workbench.runs.library.index import find_model
 
 NAME = "explain"
 HELP = "show where in an image the evidence for a class is"

@@ -21,10 +21,9 @@ from workbench.errors import UsageError
 from workbench.exports import run_exports, untrained_exports
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
 from workbench.protocol.messages import Done
-from workbench.runs.export.proof_table import COLUMNS, proof_rows
+from workbench.runs.export.proof_table import COLUMNS, proof_rows, read_exports
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.find import find_model
-from workbench.runs.store.exports import read_exports
+from workbench.runs.library.index import find_model
 
 NAME = "export"
 HELP = "write a model in another format, proved by reading it back; or as a Python script"

@@ -28,7 +28,7 @@ from workbench.protocol.trained.feature_maps import (
     channel_table,
     channel_values,
 )
-from workbench.runs.library.find import find_model
+from workbench.runs.library.index import find_model
 
 NAME = "feature-maps"
 HELP = "show what a layer gives for an image, or its filters"

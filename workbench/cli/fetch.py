@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import report
+from workbench.cli._project import add_connect_option, agree_on
 from workbench.remote.mirror.process import fetch
-from workbench.runs.library.find import open_run
-from workbench.runs.places import place_of
+from workbench.runs.library.index import open_run
 from workbench.runs.store.checkpoint import newest_state
+from workbench.runs.trust import place_of
 
 NAME = "fetch"
 HELP = "fetch checkpoints and weights of a run from the computer that trains it"

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line, print_text
+from workbench.cli._project import add_data_option, typed_source
 from workbench.cli._service import ask
-from workbench.cli._source_words import add_data_option
-from workbench.cli._typed_source import typed_source
 from workbench.core.format import bytes_text, rate_text, share
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.protocol.bases import Answer, Request

@@ -8,15 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.checkup.analysed import analysed
-from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_json, print_line
+from workbench.cli._project import problems_as_json
 from workbench.core.checks.problems import SEVERITY_WORDS, Fix, Problem
 from workbench.core.format import plural
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_stamped
-from workbench.core.storage.file_stamp import OnlyOver
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.save import OnlyOver, save_bytes
 from workbench.errors import UsageError
 from workbench.runs.home import data_home
 

@@ -13,13 +13,13 @@ from workbench.cli._output import print_json, print_line, print_text, report
 from workbench.core.format import bytes_text, local_time
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.errors import UsageError
-from workbench.remote.setup.setup import Setup
+from workbench.remote.setup import Setup
 from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK, place_from_gcloud
-from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
 from workbench.targets import all_targets
 from workbench.targets.ssh import SPEC as SSH

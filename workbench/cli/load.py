@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.cli._options import add_json_option, add_project, add_run_option
 from workbench.cli._output import print_json, report
-from workbench.cli._outside import keep_listed
+from workbench.cli._project import keep_listed
 from workbench.cli._service import ask
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign

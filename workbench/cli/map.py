@@ -20,10 +20,10 @@ from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.image_map import MapImages
-from workbench.runs.export.score_tables import image_map_csv
+from workbench.runs.export.tables import image_map_csv
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.find import find_model
-from workbench.runs.store.image_map import ImageMap, load_image_map
+from workbench.runs.library.index import find_model
+from workbench.runs.store.image_features import ImageMap, load_image_map
 
 NAME = "map"
 HELP = "map of all images of a run: images that look alike to the network are near each other"

@@ -9,9 +9,8 @@ from pathlib import Path
 from workbench.backbones import all_backbones
 from workbench.cli._options import add_force, add_json_option, refuse_existing
 from workbench.cli._output import report
+from workbench.cli._project import source_words, typed_source
 from workbench.cli._service import ask_one
-from workbench.cli._source_words import source_words
-from workbench.cli._typed_source import typed_source
 from workbench.core.projects.project import Choice, new_project_id
 from workbench.core.projects.project_file import save_project
 from workbench.datasets.folder import SPEC as FOLDER

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli import train
-from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_json_option, add_run
 from workbench.cli._output import print_json, print_line, print_text, report, report_error
+from workbench.cli._project import add_connect_option, agree_on
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs.environment import refuse_without_parts
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.find import open_run
-from workbench.runs.library.index import RunSummary, list_runs
-from workbench.runs.places import places_of
+from workbench.runs.library.index import RunSummary, list_runs, open_run
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.trust import places_of
 
 NAME = "queue"
 HELP = "list, add or move queued runs"

@@ -13,10 +13,10 @@ from workbench.cli._options import (
 )
 from workbench.cli._output import report as print_report
 from workbench.cli._service import ask_one
+from workbench.protocol.export import MakeReport
 from workbench.protocol.messages import Done
-from workbench.protocol.report import MakeReport
 from workbench.report.write import check_ending
-from workbench.runs.library.find import open_run
+from workbench.runs.library.index import open_run
 from workbench.runs.store.notes import CARD_FIELDS, CardText, change_notes, read_notes
 
 NAME = "report"

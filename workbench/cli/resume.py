@@ -6,22 +6,19 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._connect import add_connect_option, agree_on
-from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._follow import PastEvents
+from workbench.cli._follow import CtrlC, PastEvents
 from workbench.cli._options import add_json_option, add_run, recipe_value
 from workbench.cli._output import print_line
-from workbench.cli._typed_source import typed_target
+from workbench.cli._project import add_connect_option, agree_on, typed_target
 from workbench.cli.train import print_run
 from workbench.errors import RunFolderError, UsageError
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.find import open_run
-from workbench.runs.places import places_of
+from workbench.runs.library.index import open_run
 from workbench.runs.start import start_trainer
-from workbench.runs.state.longer import extension_to, longer_training
-from workbench.runs.state.migrate import go_on_with, is_moving
 from workbench.runs.state.outcome import RunOutcome, outcome_of
+from workbench.runs.state.preparing import extension_to, go_on_with, is_moving, longer_training
 from workbench.runs.state.queue import start_now
+from workbench.runs.trust import places_of
 
 NAME = "resume"
 HELP = "continue a run that was paused, stopped or killed, or train a completed one longer"

@@ -12,21 +12,20 @@ from workbench.cli._options import RUN_WORDS, add_json_option
 from workbench.cli._output import print_json, print_text
 from workbench.cli._service import ask_one
 from workbench.core.format import count, share
-from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
-from workbench.core.projects.robustness import (
+from workbench.core.projects.project import (
     MAX_NAME,
     MAX_TESTS,
+    Project,
     RobustnessTest,
     is_name,
     with_test,
 )
-from workbench.core.storage.file_stamp import FileStamp, OnlyOver
-from workbench.core.storage.save import save_bytes
+from workbench.core.projects.project_file import project_bytes, read_project, read_stamped
+from workbench.core.storage.save import FileStamp, OnlyOver, save_bytes
 from workbench.errors import UsageError
 from workbench.protocol.trained.robustness import MeasureRobustness, NamedStrengths, Robustness
 from workbench.runs.home import data_home
-from workbench.runs.library.find import find_model
+from workbench.runs.library.index import find_model
 
 NAME = "robustness"
 HELP = "accuracy of a run on altered test images: rotated, blurred, darker, noisy ..."

@@ -31,15 +31,21 @@ from workbench.runs.control import request_again, request_save, request_skip
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
-from workbench.runs.library.filter import comparable, wrong_comparisons
-from workbench.runs.library.find import open_run
-from workbench.runs.library.index import RunSummary, index_problem, list_runs, matches
+from workbench.runs.library.index import (
+    RunSummary,
+    comparable,
+    index_problem,
+    list_runs,
+    matches,
+    open_run,
+    wrong_comparisons,
+)
 from workbench.runs.library.summary import summarise
 from workbench.runs.library.trash import TrashedRun, restore_run, trash_run, trashed_runs
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.scores import figure_words
+from workbench.runs.log.texts import figure_words
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.state.outside import place_text
+from workbench.runs.state.queue import place_text
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"

@@ -6,15 +6,13 @@ import argparse
 from pathlib import Path
 
 from workbench.checkup.analysed import analysed
-from workbench.cli._analysis import problems_as_json
 from workbench.cli._options import add_json_option, add_project
 from workbench.cli._output import print_line, report
-from workbench.cli._settings import changed, list_keys_in_help
+from workbench.cli._project import changed, list_keys_in_help, problems_as_json
 from workbench.core.checks.problems import SEVERITY_WORDS, Problem
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_bytes, read_stamped
-from workbench.core.storage.file_stamp import OnlyOver
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.save import OnlyOver, save_bytes
 from workbench.runs.home import data_home
 
 NAME = "set"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._connect import add_connect_option, agree_on
 from workbench.cli._options import add_run
 from workbench.cli._output import print_line
+from workbench.cli._project import add_connect_option, agree_on
 from workbench.runs.control import request_pause, request_stop
-from workbench.runs.library.find import open_run
-from workbench.runs.places import place_of
+from workbench.runs.library.index import open_run
 from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.queue import cancel, is_waiting
+from workbench.runs.trust import place_of
 
 NAME = "stop"
 HELP = "stop a run and save its weights"

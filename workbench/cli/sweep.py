@@ -8,18 +8,15 @@ from typing import Any
 
 from workbench.checkup.sweep_check import CheckedSweep, check_sweep
 from workbench.cli import train
-from workbench.cli._connect import add_connect_option
+from workbench.cli._follow import begin, spread_as_json, train_series
 from workbench.cli._options import add_json_option
 from workbench.cli._output import aligned, print_json, print_line, print_text
-from workbench.cli._series import begin, spread_as_json, train_series
-from workbench.cli._settings import list_keys_in_help
-from workbench.cli._typed_source import typed_target
+from workbench.cli._project import add_connect_option, list_keys_in_help, typed_target
 from workbench.core.projects.project_file import read_project
 from workbench.core.storage.save import save_bytes
 from workbench.errors import UsageError
 from workbench.runs.library.series import newest_series, spread_words
-from workbench.runs.library.sweep import SweepPlan
-from workbench.runs.library.sweep_axes import Axis
+from workbench.runs.library.sweep import Axis, SweepPlan
 from workbench.runs.library.sweep_result import (
     CombinationResult,
     SweepResult,

@@ -13,7 +13,7 @@ from workbench.checkup.doctor import OfferedTarget, offered_targets
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_text
 from workbench.core.format import plural
-from workbench.core.projects.target_text import target_text
+from workbench.core.projects.texts import target_text
 from workbench.remote.ssh.saved_hosts import choice_of, saved_hosts
 from workbench.targets import all_targets
 

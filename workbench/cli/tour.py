@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.assets import sample_paths
-from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import CtrlC
 from workbench.cli._options import recipe_value
 from workbench.cli._output import print_line, print_text
 from workbench.cli._service import ask

@@ -17,7 +17,7 @@ from workbench.checkup.tpu_first_run import LEVELS, FirstRun, Step
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_line, print_text
 from workbench.core.outside_text import one_line
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost
 from workbench.targets import all_targets

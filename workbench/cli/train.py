@@ -11,33 +11,35 @@ from typing import Any
 from msgspec import to_builtins
 
 from workbench.checkup.analysed import analysed
-from workbench.cli._connect import add_connect_option, agree_on
-from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._follow import PastEvents, follow
+from workbench.cli._follow import CtrlC, PastEvents, follow, wait_for_turn
 from workbench.cli._options import add_json_option, add_project, add_run_option, recipe_value
 from workbench.cli._output import end_if_unread, print_json, print_line
-from workbench.cli._outside import keep_listed
 from workbench.cli._progress import RunPrinter
-from workbench.cli._settings import changed, list_keys_in_help
-from workbench.cli._source_words import add_data_option
-from workbench.cli._turn import wait_for_turn
-from workbench.cli._typed_source import typed_source, typed_target
+from workbench.cli._project import (
+    add_connect_option,
+    add_data_option,
+    agree_on,
+    changed,
+    keep_listed,
+    list_keys_in_help,
+    typed_source,
+    typed_target,
+)
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
-from workbench.core.projects.target_text import AUTO, automatic_target
+from workbench.core.projects.texts import AUTO, automatic_target
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import NoRoomError, ParamError, ProjectFileError, UsageError
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
-from workbench.runs.library.find import open_run
+from workbench.runs.library.index import open_run
 from workbench.runs.log.coaching import advice_lines, advice_on
 from workbench.runs.start import start_trainer
-from workbench.runs.state.disk_room import refuse_no_room
+from workbench.runs.state.preparing import refuse_no_room, with_remembered_split
 from workbench.runs.state.queue import enqueue
-from workbench.runs.state.split_memory import with_remembered_split
-from workbench.runs.store.initial_weights import create_run_from
+from workbench.runs.store.weights_file import create_run_from
 from workbench.targets import all_targets
 
 NAME = "train"

@@ -17,7 +17,7 @@ from workbench.cli._sorting import (
 from workbench.errors import UsageError
 from workbench.pictures.sorting import read_undo, undo
 from workbench.pictures.sorting.words import foreign_words, undo_question, undone_words
-from workbench.runs.seal import undo_key
+from workbench.runs.trust import undo_key
 
 NAME = "undo"
 HELP = "take back what classify has copied or moved into class folders"

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_library import RunLibrary
-from workbench.core.coach.advice import Advice
+from workbench.core.coach import Advice
 from workbench.core.projects.project import Project
 from workbench.protocol.events import (
     DataReady,
@@ -18,9 +18,8 @@ from workbench.protocol.events import (
     RunEvent,
     RunFinished,
 )
-from workbench.runs.library.rival import rival_of
-from workbench.runs.log.coaching import advice_of
-from workbench.runs.log.run_record import read_project, record_later, with_files
+from workbench.runs.library.projects import rival_of
+from workbench.runs.log.coaching import advice_of, read_project, record_later, with_files
 
 INTERVAL_MS = 1_000
 """Between two looks: epochs of milliseconds are not looked at one by one."""

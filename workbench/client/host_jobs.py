@@ -12,9 +12,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from workbench.errors import RunError
-from workbench.remote.setup.setup import Setup
+from workbench.remote.setup import Setup
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accepted_keys, changed_key, offered_keys
 from workbench.remote.ssh.saved_hosts import SavedHost, fitting_environment, save_host, seen_now
 

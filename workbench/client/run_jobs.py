@@ -9,11 +9,11 @@ from pathlib import Path
 from workbench.errors import WorkbenchError
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
+from workbench.runs.home import is_own
 from workbench.runs.library.index import RunSummary, index_problem, list_runs
-from workbench.runs.ownership import is_own
-from workbench.runs.places import addresses_of, is_known, place_of
 from workbench.runs.start import may_reattach, reattach
 from workbench.runs.state.queue import start_next
+from workbench.runs.trust import addresses_of, is_known, place_of
 
 _AGAIN_S = 60.0
 

@@ -17,8 +17,7 @@ from workbench.protocol.events import EpochFinished, PhaseChanged, RunEvent
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
-from workbench.runs.library.places import keep_place
-from workbench.runs.library.projects import OpenProject, default_models
+from workbench.runs.library.projects import OpenProject, default_models, keep_place
 from workbench.runs.library.summary import with_epochs
 from workbench.runs.library.trash import TrashedRun, restore_path, trash_run, trashed_runs
 from workbench.runs.log.history import MetricHistory

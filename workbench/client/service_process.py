@@ -6,17 +6,30 @@ from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
-from workbench.core.storage.file_tail import without_noise
+from workbench.client.background import Background
+from workbench.core.storage.foreign_file import without_noise
 from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.bases import Answer, FinalAnswer, Request
-from workbench.protocol.messages import Cancel, Failed, Hello
-from workbench.protocol.service_call import STOP_SECONDS, check_hello, death_error
-from workbench.protocol.wire import MAX_ANSWER_BYTES, decode_answer, encode_request, error_parts
-from workbench.protocol.worker_command import worker_command, worker_environment
+from workbench.protocol.messages import Cancel, Failed, Hello, Progress
+from workbench.protocol.service_call import (
+    STOP_SECONDS,
+    check_hello,
+    death_error,
+    worker_command,
+    worker_environment,
+)
+from workbench.protocol.wire import (
+    MAX_ANSWER_BYTES,
+    decode_answer,
+    encode_request,
+    error_from_parts,
+    error_parts,
+)
 
 OnAnswer = Callable[[Answer], None]
 
@@ -298,3 +311,150 @@ def _lines(process: QProcess, max_bytes: int) -> list[bytes]:
     while process.canReadLine() or process.bytesAvailable() > max_bytes:
         lines.append(bytes(process.readLine(max_bytes + 2).data()))  # Qt leaves room for a NUL
     return [line for line in lines if line.strip()]
+
+
+# question ------------------------------------------------------------------------------------
+# A request to a worker: its progress, answer and failure in one place. QtCore only.
+
+
+def _ignore(_answer: Any) -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handlers:
+    """What is done with the answers to one request; called with each of them.
+
+    Attributes:
+        on_done: Called with the final answer.
+        on_failed: Called with the error, where there is no final answer.
+        on_progress: Called with each Progress.
+        on_part: Called with every other answer that comes before the final one.
+    """
+
+    on_done: Callable[[Any], None]
+    on_failed: Callable[[WorkbenchError], None]
+    on_progress: Callable[[Progress], None] = _ignore
+    on_part: Callable[[Any], None] = _ignore
+
+    def __call__(self, answer: Answer) -> None:
+        if isinstance(answer, Failed):
+            self.on_failed(error_from_parts(answer.error))
+        elif isinstance(answer, Progress):
+            self.on_progress(answer)
+        elif isinstance(answer, FinalAnswer):
+            self.on_done(answer)
+        else:
+            self.on_part(answer)
+
+
+class Question:
+    """At most one open request of a place in the window to `service`; a new one replaces it."""
+
+    def __init__(self, service: ServiceProcess) -> None:
+        self._service = service
+        self._number = 0
+        self._request_id = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the final answer is still to come."""
+        return self._request_id != 0
+
+    def ask(self, request: Request, handlers: Handlers) -> None:
+        """Sends a request; answers to an earlier one are ignored from here on."""
+        self.drop()
+        number = self._number
+
+        def take(answer: Answer) -> None:
+            if number != self._number:
+                return
+            if isinstance(answer, FinalAnswer):
+                self._request_id = 0
+            handlers(answer)
+
+        self._request_id = self._service.send(request, take)
+
+    def cancel(self) -> None:
+        """Cancels the request in the worker; it then ends in an error."""
+        if self._request_id:
+            self._service.cancel(self._request_id)
+
+    def drop(self) -> None:
+        """Cancels the request and ignores whatever is still answered."""
+        self.cancel()
+        self._number += 1
+        self._request_id = 0
+
+
+# answer loader -------------------------------------------------------------------------------
+# A request whose answer names files: they are read in a thread. QtCore only.
+
+
+class AnswerLoader(QObject):
+    """At most one request is open, until its answer is loaded; a new one replaces it.
+
+    Args:
+        service: Answers.
+        background: Where answers are loaded.
+        load: Makes of an answer what is shown, in a thread; it may raise a WorkbenchError.
+        parent: Who shows it.
+
+    Signals:
+        waiting(str): What is being done.
+        loaded(object): What `load` has made of the answer to the latest request.
+        failed(WorkbenchError): There is no answer, or it cannot be loaded.
+
+    Attributes:
+        is_open: Whether `loaded` or `failed` is still to come.
+    """
+
+    waiting = Signal(str)
+    loaded = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        service: ServiceProcess,
+        background: Background,
+        load: Callable[[Any], object],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._question = Question(service)
+        self._background = background
+        self._load = load
+        self._number = 0
+        self.is_open = False
+
+    def ask(self, request: Request) -> None:
+        """Sends a request in place of the one before."""
+        self.drop()
+        self.is_open = True
+        number = self._number
+
+        def take(answer: Any) -> None:
+            self._background.run(lambda: self._load(answer), done, fail)
+
+        def done(loaded: object) -> None:
+            if number == self._number:
+                self.is_open = False
+                self.loaded.emit(loaded)
+
+        def fail(error: WorkbenchError) -> None:
+            if number == self._number:
+                self.is_open = False
+                self.failed.emit(error)
+
+        handlers = Handlers(
+            on_done=take,
+            on_failed=fail,
+            on_progress=lambda progress: self.waiting.emit(progress.text),
+        )
+        self._question.ask(request, handlers)
+
+    def drop(self) -> None:
+        """Cancels what is under way: it is not wanted any more."""
+        self._number += 1
+        self.is_open = False
+        self._question.drop()

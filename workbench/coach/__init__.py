@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.core.coach.advice import CoachSpec
+from workbench.core.coach import CoachSpec
 from workbench.core.registry import Registry
 
 

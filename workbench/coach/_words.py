@@ -4,8 +4,7 @@ pixels are scaled.
 
 from __future__ import annotations
 
-from workbench.core.coach.advice import Change
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import Change, RunRecord
 from workbench.core.format import count, rate_text
 from workbench.layers import all_layers
 

@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 
 from workbench.coach._words import rate_change
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import Measurement, RunRecord, UnitState
+from workbench.core.coach import (
+    Change,
+    CoachSpec,
+    Diagnosis,
+    Evidence,
+    Measurement,
+    RunRecord,
+    UnitState,
+)
 from workbench.core.format import count, share
 from workbench.core.network.graph import Node
 from workbench.core.specs import ACTIVATION, LEAKY_RELU

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import CoachSpec, Diagnosis, Evidence, RunRecord
 
 _TIMES = 10.0
 """A loss so many times that of guessing has diverged."""

@@ -12,8 +12,7 @@ from workbench.coach._words import (
     rate_change,
     rate_words,
 )
-from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import share
 
 _TIMES = 150.0

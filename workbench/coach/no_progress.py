@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.coach._words import epochs_words, rate_change, rate_words
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
-from workbench.core.coach.statistics import CERTAIN, slope
+from workbench.core.coach import CERTAIN, Change, CoachSpec, Diagnosis, Evidence, RunRecord, slope
 from workbench.core.format import number_text, share
 from workbench.core.training.schedules import all_schedules
 

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from workbench.coach._words import rate_words
-from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import share
 
 _CHANCE_EPOCHS = 4

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import Change, CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import share
 
 _EPOCHS = 3

@@ -10,9 +10,8 @@ from statistics import median
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
-from workbench.core.evaluation.intervals import share_error
+from workbench.core.coach import Change, CoachSpec, Diagnosis, Evidence, RunRecord
+from workbench.core.evaluation.significance import share_error
 from workbench.core.format import count, number_text, plural, share
 
 _RISEN = 1.1

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
-from workbench.core.evaluation.intervals import share_error
+from workbench.core.coach import Change, CoachSpec, Diagnosis, Evidence, RunRecord
+from workbench.core.evaluation.significance import share_error
 from workbench.core.format import count, plural, share
 
 _EPOCHS = 3

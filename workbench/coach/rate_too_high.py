@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.coach._words import NOT_SCALED, SCALE, is_scaled, rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import count, number_text, share
 
 _FEWEST = 5

@@ -9,8 +9,7 @@ import math
 import numpy as np
 
 from workbench.coach._words import rate_change, rate_words
-from workbench.core.coach.advice import CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import count, number_text, share
 
 _FEWEST = 4

@@ -7,8 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import LayerState, RunRecord
+from workbench.core.coach import Change, CoachSpec, Diagnosis, Evidence, LayerState, RunRecord
 from workbench.core.format import count, number_text
 from workbench.core.specs import ACTIVATION, RELU
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.core.data_check.spec import DataCheckSpec
+from workbench.core.data_check.findings import DataCheckSpec
 from workbench.core.registry import Registry
 
 

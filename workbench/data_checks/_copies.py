@@ -11,11 +11,11 @@ from workbench.core.data_check.findings import (
     Action,
     Finding,
     FoundImage,
+    Survey,
     leave_out,
     new_finding,
 )
 from workbench.core.data_check.similar import Group
-from workbench.core.data_check.survey import Survey
 from workbench.core.format import count, list_text
 from workbench.core.projects.data_edits import PART_NAMES, PartName
 from workbench.core.training.split import TRAIN

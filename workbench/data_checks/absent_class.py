@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from workbench.core.data_check.findings import Finding, Severity, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, Severity, Survey, new_finding
 from workbench.core.format import list_text, plural
 from workbench.core.projects.data_edits import PART_NAMES
 

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.core.data_check.findings import Finding, leave_out, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Mask, Survey
+from workbench.core.data_check.findings import (
+    DataCheckSpec,
+    Finding,
+    Mask,
+    Survey,
+    leave_out,
+    new_finding,
+)
 from workbench.core.format import count, plural
 
 _BLACK, _WHITE = 32, 223

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.core.data_check.findings import Action, Finding, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import Action, DataCheckSpec, Finding, Survey, new_finding
 from workbench.core.specs import Inference
 
 

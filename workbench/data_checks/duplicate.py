@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.core.data_check.findings import Finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, Survey
 from workbench.core.format import count
 from workbench.data_checks._copies import copies_in_one_part, finding_of_copies, is_conflict
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.core.data_check.findings import Finding, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, Survey, new_finding
 from workbench.core.format import count, list_text
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.data_checks._copies import (

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from workbench.core.data_check.findings import (
     Action,
+    DataCheckSpec,
     Finding,
     LabelEvidence,
+    Survey,
     leave_out,
     new_finding,
 )
-from workbench.core.data_check.judged_labels import LEAST_IMAGES
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.label_scores import LEAST_IMAGES
 from workbench.core.format import count, list_text, plural, share
 
 _MOST_NAMES = 5

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.core.data_check.findings import Finding, leave_out, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import (
+    DataCheckSpec,
+    Finding,
+    Survey,
+    leave_out,
+    new_finding,
+)
 
 
 def _find(survey: Survey) -> Iterator[Finding]:

@@ -8,9 +8,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 
-from workbench.core.data_check.findings import Finding, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, Survey, new_finding
 from workbench.core.format import list_text, path_text, plain_name
 
 _NAMED = 4

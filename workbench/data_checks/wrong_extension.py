@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from workbench.core.data_check.findings import Finding, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, Survey, new_finding
 from workbench.core.format import plural
 
 _FORMATS: dict[str, frozenset[str]] = {

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.core.checks.data import Missing
+from workbench.core.checks.data import Missing, absent_data, unset_data
 from workbench.core.checks.images import DatasetFacts
-from workbench.core.checks.missing_data import absent_data, unset_data
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, FilePart, LoadedData, Shape
-from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.specs.dataset import edited_classes
 from workbench.errors import DatasetError
 from workbench.pictures.header_size import header_shape, typical_size, usual_channels
 

@@ -19,7 +19,7 @@ from workbench.core.specs import ArrayPart, LoadContext, LoadedData
 from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.core.storage.own_file import make_private, refuse_link
 from workbench.errors import DatasetError
-from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
+from workbench.pictures.rows import LEFTOVER_AGE_S, remove_leftovers
 
 Array = np.ndarray[Any, Any]
 

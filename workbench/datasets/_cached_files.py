@@ -9,8 +9,11 @@ import re
 import shutil
 import tempfile
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from workbench.core.specs import LoadContext
 from workbench.core.storage.foreign_file import SMALL_BYTES, open_foreign, read_foreign
 from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
 from workbench.errors import DatasetError, os_errors_as
-from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
+from workbench.pictures.rows import LEFTOVER_AGE_S, remove_leftovers
 
 KEEP_ENTRIES = 6
 """Unpacked sources kept; the longest unused go first, but none used within a day."""
@@ -172,3 +175,40 @@ def _forget(archives: Path, made: Path) -> None:
     for path in others[KEEP_ENTRIES - 1 :]:
         if time.time() - path.lstat().st_mtime > LEFTOVER_AGE_S:
             shutil.rmtree(path, ignore_errors=True)
+
+
+# bundled files -------------------------------------------------------------------------------
+# Image files inside a bundled zip, unpacked into the cache at first use.
+
+
+def bundled_files(ctx: LoadContext, archive: Path) -> dict[str, str]:
+    """The path of each image by its name in the archive, in the archive's order.
+
+    Args:
+        ctx: Names the cache folder.
+        archive: One of our own; its checksums are compared.
+
+    Raises:
+        DatasetError: it is damaged, or the cache could not be written.
+    """
+    identity = file_identity(ctx, archive)
+    folder, facts = cached_files(ctx, identity, partial(_unpack, ctx, archive), where=str(archive))
+    return {name: str(folder / name) for name in facts["names"]}
+
+
+def _unpack(ctx: LoadContext, archive: Path, folder: Path) -> dict[str, Any]:
+    """Writes the images below `folder`; their names."""
+    ctx.progress("Unpacking the images")
+    try:
+        with open_foreign(archive) as opened, zipfile.ZipFile(opened) as file:
+            names = [name for name in file.namelist() if name.endswith(".jpg")]
+            for name in names:
+                file.extract(name, folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise DatasetError(
+            "The bundled images are damaged.",
+            where=str(archive),
+            received=str(error),
+            fix="Reinstall Workbench.",
+        ) from error
+    return {"names": names}

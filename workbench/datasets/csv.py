@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.core.class_names import altered, unique
 from workbench.core.format import list_text, plain_name
+from workbench.core.outside_text import altered, unique
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import (
     DatasetSpec,
@@ -19,10 +19,9 @@ from workbench.core.specs import (
     LoadedData,
     least_classes,
 )
-from workbench.datasets._chosen_file import chosen_file
-from workbench.datasets._class_parts import FIT
+from workbench.datasets._archives import chosen_file
+from workbench.datasets._class_parts import FIT, RANGE
 from workbench.datasets._labels.values import MAX_CLASSES
-from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
 from workbench.pictures.listed.given import TABLE_PARAMS, Given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._archives.unpack import load_archive
+from workbench.datasets._archives import load_archive
 from workbench.datasets._class_parts import FIT
 from workbench.downloads.download import Download, keras_folder
 from workbench.downloads.fetch import fetch

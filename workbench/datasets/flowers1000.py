@@ -14,7 +14,7 @@ import numpy as np
 from workbench.assets import data_path
 from workbench.core.params import Params
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
-from workbench.datasets._bundled_files import bundled_files
+from workbench.datasets._cached_files import bundled_files
 from workbench.datasets._class_parts import FIT
 
 CLASS_NAMES = ("daisy", "dandelion", "roses", "sunflowers", "tulips")

@@ -10,13 +10,13 @@ from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._class_parts import (
     EXPECTED,
     FIT,
+    LOOK_ALIKES,
+    RANGE,
     READING,
     from_classes,
     load_class_folders,
     reading_of,
 )
-from workbench.datasets._look_alikes import LOOK_ALIKES
-from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.reading import class_folders
 

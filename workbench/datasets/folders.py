@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.core.class_names import unique_paths
+from workbench.core.outside_text import unique_paths
 from workbench.core.params import Params, PathsParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData, least_classes
 from workbench.datasets._class_parts import (
     FIT,
+    LOOK_ALIKES,
+    RANGE,
     READING,
     check_classes,
     from_classes,
     reading_of,
 )
-from workbench.datasets._look_alikes import LOOK_ALIKES
-from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.pictures.class_folders.reading import ClassFolders, classes_of
 from workbench.pictures.class_folders.tree import Branch, scan

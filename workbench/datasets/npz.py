@@ -17,20 +17,26 @@ import numpy as np
 from workbench.core.params import Params, PathParam
 from workbench.core.specs import ArrayPart, DatasetSpec, Inference, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
-from workbench.datasets._labels.array_parts import SPLIT, parts_of_images
-from workbench.datasets._labels.said_parts import SaidParts
-from workbench.datasets._labels.texts import ENCODING, FIRST, MISSING_LABELS, LabelSettings
+from workbench.datasets._class_parts import ARRAY_RANGE, LOOK_ALIKES, with_look_alikes
+from workbench.datasets._labels.texts import (
+    ENCODING,
+    FIRST,
+    MISSING_LABELS,
+    LabelSettings,
+    SaidParts,
+)
 from workbench.datasets._labels.values import read_labels
-from workbench.datasets._look_alikes import LOOK_ALIKES, with_look_alikes
 from workbench.datasets._npz_arrays import (
     AXES,
     IMAGES,
     LABELS,
     PARTS,
+    SPLIT,
     Arrays,
     choose_arrays,
     meaning,
     num_labels,
+    parts_of_images,
     shape_of_images,
 )
 from workbench.datasets._npz_file import Member, check_space, read_members, unpack_member
@@ -42,7 +48,6 @@ from workbench.datasets._picture_values import (
     scale_notes,
     write_pictures,
 )
-from workbench.datasets._value_range import ARRAY_RANGE
 from workbench.datasets.cifar10 import CLASS_NAMES as CIFAR10_NAMES
 from workbench.errors import DatasetError
 from workbench.pictures.portable.ranges import AUTO

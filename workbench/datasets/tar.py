@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.datasets._archives.source import archive_source
+from workbench.datasets._archives import archive_source
 
 SPEC = archive_source(
     "tar",

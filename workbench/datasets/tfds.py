@@ -12,11 +12,10 @@ from typing import Any
 from workbench.core.format import plain_name
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import DatasetSpec, Inference, LoadContext, LoadedData
-from workbench.datasets._class_parts import FIT
+from workbench.datasets._class_parts import FIT, RANGE
 from workbench.datasets._labels.texts import MISSING_LABELS
 from workbench.datasets._records.features import Keys
 from workbench.datasets._records.unpack import load_records
-from workbench.datasets._value_range import RANGE
 from workbench.errors import DatasetError
 from workbench.parts import TFDS
 

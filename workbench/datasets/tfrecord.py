@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from workbench.core.params import Params, PathParam, TextParam
 from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._class_parts import FIT
+from workbench.datasets._class_parts import FIT, LOOK_ALIKES, RANGE
 from workbench.datasets._labels.texts import ENCODING, MISSING_LABELS
-from workbench.datasets._look_alikes import LOOK_ALIKES
 from workbench.datasets._records.features import Keys
-from workbench.datasets._records.places import address_hosts, record_files
+from workbench.datasets._records.parts import address_hosts, record_files
 from workbench.datasets._records.unpack import load_records
-from workbench.datasets._value_range import RANGE
 
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:

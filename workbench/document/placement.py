@@ -5,9 +5,11 @@ All functions take and give positions (top-left corners in scene pixels, by node
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from workbench.core.network.blocks import arrange_blocks
+from workbench.core.network.folding import arrange_blocks, refolded
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import (
     COLUMN_GAP,
@@ -16,7 +18,50 @@ from workbench.core.network.layout import (
     NODE_WIDTH,
     Position,
     Size,
+    node_sizes,
 )
+from workbench.core.network.roles import Layers
+from workbench.core.projects.project import Project, View
+from workbench.core.projects.project_file import graph_from_plain, graph_to_plain
+from workbench.core.projects.project_reader import ProjectReader
+from workbench.core.storage.json_file import JsonFault, describe, load
+from workbench.errors import InputError
+
+# view state ----------------------------------------------------------------------------------
+# What of a project is only how it is looked at: which groups are folded, and where cards are.
+
+
+def with_places(state: Project, places: Mapping[str, Position]) -> Project:
+    """A state with other positions; zoom and center are no part of a state."""
+    return replace(state, view=View(dict(places), folded=state.view.folded))
+
+
+def folded_as(state: Project, folded: Collection[str], layers: Layers) -> Project:
+    """A state with these of its groups folded, and no others; what is behind them makes way."""
+    wanted = state.graph.groups.keys() & set(folded)
+    if wanted == state.view.folded:
+        return state
+    sizes = node_sizes(state.graph, layers)
+    places = refolded(state.graph, state.view.positions, sizes, state.view.folded, wanted)
+    return replace(state, view=View(places, folded=frozenset(wanted)))
+
+
+def seen_as(state: Project, other: Project, layers: Layers) -> Project:
+    """A state with those of its groups folded that another state has folded, maybe under another
+    name; groups that are not in the other one stay as they are.
+    """
+    known, own = other.graph.groups, state.graph.groups
+    names = {ids: name for name, ids in known.items()}
+    same = {name: name if name in known else names.get(ids) for name, ids in own.items()}
+    wanted = [
+        name
+        for name, old in same.items()
+        if (name in state.view.folded if old is None else old in other.view.folded)
+    ]
+    return folded_as(state, wanted, layers)
+
+
+# placement -----------------------------------------------------------------------------------
 
 Positions = Mapping[str, Position]
 Card = tuple[float, float, float, float]
@@ -218,3 +263,88 @@ def height(sizes: Mapping[str, Size], node_id: str) -> float:
 
 def _is_in_column(positions: Positions, key: str, node_id: str) -> bool:
     return abs(positions[key][0] - positions[node_id][0]) < NODE_WIDTH
+
+
+# clipboard -----------------------------------------------------------------------------------
+# Parts of a graph as text: what copy puts on the clipboard and paste reads. Qt-free.
+#
+# The text is JSON with its own format name; foreign text is rejected with a reason.
+
+CLIPBOARD_FORMAT = "workbench-graph"
+CLIPBOARD_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """Nodes, the edges among them, their positions, and the names of folded groups."""
+
+    graph: Graph
+    positions: dict[str, Position]
+    folded: frozenset[str]
+
+
+def copy_text(
+    graph: Graph, positions: Positions, node_ids: Iterable[str], folded: Collection[str] = ()
+) -> str:
+    """The chosen nodes and the edges among them as text. A group stays one where all of it is
+    chosen.
+    """
+    chosen = set(node_ids)
+    part = graph.without_nodes(key for key in graph.nodes if key not in chosen)
+    whole = {name for name, ids in graph.groups.items() if chosen.issuperset(ids)}
+    part = part.with_nodes(
+        replace(node, group="") for node in part.nodes.values() if node.group not in whole
+    )
+    places = {key: list(positions[key]) for key in part.nodes if key in positions}
+    plain = {
+        "format": CLIPBOARD_FORMAT,
+        "version": CLIPBOARD_VERSION,
+        "graph": graph_to_plain(part),
+        "view": {"positions": places, "folded": sorted(whole & set(folded))},
+    }
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def read_text(text: str) -> Clipping:
+    """What a clipboard text holds.
+
+    Raises:
+        InputError: the text is not from Workbench, or is damaged.
+    """
+    try:
+        plain = load(text)
+    except JsonFault as fault:
+        raise _foreign(fault.received) from fault
+    if not isinstance(plain, dict) or plain.get("format") != CLIPBOARD_FORMAT:
+        raise _foreign(describe(plain))
+    if plain.get("version") != CLIPBOARD_VERSION:
+        raise InputError(
+            "The clipboard contains layers of a newer version of Workbench.",
+            where="clipboard",
+            received=describe(plain.get("version")),
+            expected=f"version {CLIPBOARD_VERSION}",
+            fix="Update Workbench.",
+        )
+    part = plain.get("graph")
+    graph = graph_from_plain(part if isinstance(part, dict) else {"nodes": part}, "clipboard")
+    view = _view(plain, graph)
+    return Clipping(graph, dict(view.positions), view.folded)
+
+
+def _view(plain: dict[str, object], graph: Graph) -> View:
+    """Looks of the clipping; a damaged one counts as none."""
+    part = plain.get("view")
+    reader = ProjectReader()
+    view = reader.read_view(part, graph) if isinstance(part, dict) else View()
+    return View() if reader.findings else view
+
+
+def _foreign(received: str) -> InputError:
+    return InputError(
+        "The clipboard contains no layers.",
+        where="clipboard",
+        received=received,
+        expected="layers copied in Workbench",
+        fix="Copy some layers first. The layer of a line of Keras code is found by pasting the "
+        "line into the search (Ctrl+K).",
+    )

@@ -9,21 +9,102 @@ from typing import Any
 from workbench.core.checks.images import with_input_shape
 from workbench.core.checks.problems import Fix
 from workbench.core.checks.shapes import Propagation
-from workbench.core.network.blocks import Blocks
-from workbench.core.network.diff import GraphDiff, diff
-from workbench.core.network.folding import Folding, group_of, is_card
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.folding import Blocks, Folding, group_of, is_card
+from workbench.core.network.graph import Edge, Graph, GraphDiff, Node, diff, is_valid_name, removed
 from workbench.core.network.layout import COLUMN_GAP, NODE_WIDTH, Position, node_sizes
-from workbench.core.network.names import is_valid_name
-from workbench.core.network.removal import removed
-from workbench.core.network.roles import input_node
+from workbench.core.network.roles import (
+    augmentation_nodes,
+    end_of_augmentation,
+    input_node,
+    reordered,
+)
+from workbench.core.params import Params
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
-from workbench.document import clipboard, graph_edits, placement, rewiring
-from workbench.document.augmented_project import AugmentedProject
-from workbench.document.view_state import with_places
+from workbench.document import graph_edits, placement
+from workbench.document.placement import with_places
+from workbench.document.project_edits import DataProject
 from workbench.errors import GraphError, ParamError
+
+# augmented project ---------------------------------------------------------------------------
+# The augmentation layers of the project being edited, as one chain.
+
+
+class AugmentedProject(DataProject):
+    """A project whose augmentation is edited layer by layer. Its edits take ids of layers."""
+
+    @property
+    def augmentation(self) -> tuple[str, ...]:
+        """Ids of the augmentation layers, in order."""
+        return augmentation_nodes(self.graph, self.layers)
+
+    def add_augmentation(
+        self, kind: str, params: Params | None = None, *, before: str | None = None
+    ) -> str:
+        """Adds an augmentation layer, at the end or before one of them, and returns its id.
+
+        Raises:
+            GraphError: unknown kind, or there is not exactly one Input.
+            ParamError: a value outside its bounds.
+        """
+        graph, new = self._with_augmentation(self.graph, kind, params or {}, before)
+        title = graph_edits.title_of(graph.nodes[new], self.layers)
+        self._push_new_nodes(f"Add {title}", graph, {})
+        return new
+
+    def remove_augmentation(self, node_id: str) -> None:
+        """Removes one of them; its neighbors are connected."""
+        title = graph_edits.title_of(self._node(node_id), self.layers)
+        self._push_graph(f"Remove {title}", _without(self.graph, [node_id]))
+
+    def reorder_augmentation(self, node_ids: Sequence[str]) -> None:
+        """Puts the augmentation layers in another order; their cards change places.
+
+        Raises:
+            GraphError: these are not all of them.
+        """
+        old = self.augmentation
+        if sorted(old) != sorted(node_ids):
+            raise GraphError("The augmentation layers have changed.", fix="Try again.")
+        graph = reordered(self.graph, old, node_ids)
+        places = {new: self.positions[key] for key, new in zip(old, node_ids, strict=True)}
+        state = with_places(self._state, {**self.positions, **places})
+        self._push("Reorder augmentation", replace(state, graph=graph))
+
+    def replace_augmentation(self, chain: Iterable[tuple[str, Params]]) -> None:
+        """Removes all augmentation layers and adds others, of a kind with values each.
+
+        Raises:
+            GraphError: unknown kind, or there is not exactly one Input.
+            ParamError: a value outside its bounds.
+        """
+        graph = _without(self.graph, self.augmentation)
+        for kind, params in chain:
+            graph, _ = self._with_augmentation(graph, kind, params, None)
+        self._push_new_nodes("Set augmentation", graph, {})
+
+    def _with_augmentation(
+        self, graph: Graph, kind: str, params: Params, before: str | None
+    ) -> tuple[Graph, str]:
+        end = end_of_augmentation(graph, self.layers)
+        node = graph_edits.new_node(graph, kind, self.layers)
+        checked = graph_edits.checked_params(node, params, self.layers)
+        node = replace(node, params={**node.params, **checked})
+        if before is not None:
+            entering = graph.edges_into(before)
+            return graph_edits.inserted_before(graph, before, node, entering, self.layers), node.id
+        leaving = graph.edges_from(end)
+        return graph_edits.inserted_after(graph, end, node, leaving, self.layers), node.id
+
+
+def _without(graph: Graph, node_ids: Iterable[str]) -> Graph:
+    for key in node_ids:
+        graph = graph_edits.bypassed(graph, [key]).without_nodes([key])
+    return graph
+
+
+# project document ----------------------------------------------------------------------------
 
 _NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
@@ -83,7 +164,7 @@ class ProjectDocument(AugmentedProject):
         source = self.shown.exit(node_id)
         leaving = self._edges_of(self.shown.graph.edges_from(node_id))
         cut = [edge for edge in leaving if edge.source == source]
-        graph = rewiring.inserted_after(self.graph, source, node, cut, self.layers)
+        graph = graph_edits.inserted_after(self.graph, source, node, cut, self.layers)
         self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
         return node.id
 
@@ -92,7 +173,7 @@ class ProjectDocument(AugmentedProject):
         node = self._new_node(kind)
         entering = self._edges_of(self.shown.graph.edges_into(node_id)[:1])
         target = self.shown.entry(node_id)
-        graph = rewiring.inserted_before(self.graph, target, node, entering, self.layers)
+        graph = graph_edits.inserted_before(self.graph, target, node, entering, self.layers)
         self._push_new_nodes(f"Insert {self._title(node)}", graph, {})
         return node.id
 
@@ -103,7 +184,7 @@ class ProjectDocument(AugmentedProject):
             GraphError: unknown kind, or one that takes fewer connections than there are.
         """
         node, new = self._node(node_id), self._new_node(kind)
-        graph = rewiring.with_kind(self.graph, node_id, new, self.layers)
+        graph = graph_edits.with_kind(self.graph, node_id, new, self.layers)
         self._push_graph(f"Replace {self._title(node)} with {self._title(new)}", graph)
 
     def detach(self, shown_id: str) -> None:
@@ -111,7 +192,7 @@ class ProjectDocument(AugmentedProject):
         beside.
         """
         ids = self._layers_of([shown_id])
-        graph = rewiring.bypassed(self.graph, ids)
+        graph = graph_edits.bypassed(self.graph, ids)
         x, y = self.shown_positions[shown_id]
         wanted = x + NODE_WIDTH + COLUMN_GAP, y
         place = placement.free_place(self.blocks.places, self.blocks.sizes, shown_id, wanted)
@@ -122,7 +203,7 @@ class ProjectDocument(AugmentedProject):
     def bypass(self, shown_id: str) -> None:
         """Removes a card and connects what fed it with all that it fed."""
         ids = self._layers_of([shown_id])
-        graph = rewiring.bypassed(self.graph, ids).without_nodes(ids)
+        graph = graph_edits.bypassed(self.graph, ids).without_nodes(ids)
         closed = self._without_gap(ids)
         places = {key: closed[key] for key in graph.nodes}
         state = with_places(self._state, places)
@@ -145,7 +226,7 @@ class ProjectDocument(AugmentedProject):
         """
         ends = self.shown.entry(shown_id), self.shown.exit(shown_id)
         ids, real = self._layers_of([shown_id]), self.shown.edges_of(edge)
-        graph = rewiring.moved_onto(self.graph, ids, ends, real, self.layers)
+        graph = graph_edits.moved_onto(self.graph, ids, ends, real, self.layers)
         names = f"{self._name(edge.source)} and {self._name(edge.target)}"
         text = f"Move {self._name(shown_id)} between {names}"
         places = self._without_gap(ids)
@@ -161,7 +242,7 @@ class ProjectDocument(AugmentedProject):
     def can_move_onto(self, shown_id: str, edge: Edge) -> bool:
         """Whether `move_onto` is possible, and changes something."""
         ids, real = self._layers_of([shown_id]), self.shown.edge_of(edge)
-        return rewiring.can_move_onto(self.graph, ids, real, self.layers)
+        return graph_edits.can_move_onto(self.graph, ids, real, self.layers)
 
     def remove(self, shown_ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
         """Removes cards and edges. A chain that loses a link is closed again."""
@@ -295,23 +376,23 @@ class ProjectDocument(AugmentedProject):
     def copy_text(self, shown_ids: Iterable[str]) -> str:
         """Layers and the edges among them as text for the clipboard."""
         ids = self._layers_of(shown_ids)
-        return clipboard.copy_text(self.graph, self.positions, ids, self.folded)
+        return placement.copy_text(self.graph, self.positions, ids, self.folded)
 
     def paste(self, text: str, position: Position | None = None) -> list[str]:
         """Adds what `copy_text` gave, with its top-left corner at `position` or else beside the
         original, and returns the new ids; raises InputError for a text without layers.
         """
-        return self._add_clipping(clipboard.read_text(text), position, "Paste")
+        return self._add_clipping(placement.read_text(text), position, "Paste")
 
     def duplicate(self, shown_ids: Iterable[str], position: Position | None = None) -> list[str]:
         """Adds copies of layers, with their top-left corner at `position` or else beside them, and
         returns the new ids.
         """
-        clipping = clipboard.read_text(self.copy_text(shown_ids))
+        clipping = placement.read_text(self.copy_text(shown_ids))
         return self._add_clipping(clipping, position, "Duplicate")
 
     def _add_clipping(
-        self, clipping: clipboard.Clipping, position: Position | None, verb: str
+        self, clipping: placement.Clipping, position: Position | None, verb: str
     ) -> list[str]:
         nodes = list(clipping.graph.nodes.values())
         if not nodes:

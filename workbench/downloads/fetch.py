@@ -10,9 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.foreign_file import open_foreign
-from workbench.core.storage.own_file import make_private, open_own, refuse_link
+from workbench.core.storage.own_file import make_private, open_own, refuse_link, take_lock
 from workbench.downloads.download import Download, Progress
 from workbench.downloads.transfer import Transfer, checksum_of, stored_in
 

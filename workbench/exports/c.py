@@ -10,14 +10,34 @@ from typing import Any
 
 from workbench.core.outside_text import markdown_code
 from workbench.core.specs import ExportReader, ExportRuntime, ExportSpec
-from workbench.exports._c.convert import lower
-from workbench.exports._c.flat import read_flat_model
+from workbench.exports._c import combining, moving, windows
+from workbench.exports._c.flat import FlatModel, NoCodeError, read_flat_model
 from workbench.exports._c.header import header_text, title_text
+from workbench.exports._c.lowering import Network
+from workbench.exports._c.program import Program
 from workbench.exports._lite import converted, integers_only
 
 _COMPILERS = ("cc", "gcc", "clang")
 _LAYERS = re.compile(r"^static uint8_t model_(layer_\d+)\[(\d+)\];$", re.MULTILINE)
 _SIZES = re.compile(r"^#define MODEL_(ARENA|PATCH|CONSTANTS)_SIZE (\d+)$", re.MULTILINE)
+_KERNELS = {**windows.KERNELS, **combining.KERNELS, **moving.KERNELS}
+
+
+def lower(model: FlatModel) -> Program:
+    """A network as calls of kernels.
+
+    Raises:
+        NoCodeError: there is no C code for an operator.
+    """
+    network = Network(model)
+    for op in model.operators:
+        if network.is_pointwise(op):
+            continue
+        if op.kind not in _KERNELS:
+            tensor = model.tensors[op.outputs[0]]
+            raise NoCodeError(f"no C code for the operator {op.kind}", tensor)
+        _KERNELS[op.kind](network, op)
+    return network.finish()
 
 
 def _write(context: Any, path: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
-from workbench.exports._keras_program import KERAS
+from workbench.exports._lite import KERAS
 
 CARD_MEMBER = "workbench.json"
 

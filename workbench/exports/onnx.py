@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
-from workbench.exports._python_runtime import python_runtime
+from workbench.exports._lite import python_runtime
 from workbench.onnx.model import OPSET, onnx_model
 from workbench.onnx.protobuf import text
 from workbench.parts import CLASSIFY

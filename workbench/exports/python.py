@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.exports._keras_program import READER, weights_of
+from workbench.exports._lite import READER, weights_of
 from workbench.programs.beside import images_name, pretrained_name, save_program
 from workbench.programs.code import comment_text, literal, sequence
 from workbench.programs.fit import fit_values

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
-from workbench.exports._python_runtime import python_runtime
-from workbench.exports._saved_model import save
+from workbench.exports._lite import python_runtime, save
 from workbench.parts import TRAIN
 
 _FACTS = "assets.extra/workbench.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.exports._keras_program import READER, network_of
+from workbench.exports._lite import READER, network_of
 from workbench.exports.python import script
 
 

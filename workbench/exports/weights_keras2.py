@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportReader, ExportSpec
-from workbench.exports._python_runtime import python_runtime
+from workbench.exports._lite import python_runtime
 from workbench.parts import KERAS2
 from workbench.programs.network import layer_lines, names_of, output_of, without
 

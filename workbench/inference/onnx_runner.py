@@ -4,17 +4,50 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
 from workbench.core.calibration.distance import Halves
-from workbench.inference.runner import Labels, Outputs, Pixels, Runner
-from workbench.onnx.model import HIDDEN, IMAGES, SCORES
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Graph, keras_names
+from workbench.core.network.roles import find_outputs, input_nodes, last_hidden
+from workbench.core.projects.project_file import graph_from_plain
+from workbench.errors import (
+    GraphError,
+    NeedsTensorFlowError,
+    RunError,
+    WeightsError,
+    WorkbenchError,
+)
+from workbench.inference.many import classify_many
+from workbench.inference.runner import (
+    Labels,
+    Outputs,
+    Pixels,
+    Runner,
+    load_by_card,
+    references_of,
+    refuse_large,
+    with_all_names,
+)
+from workbench.layers import all_layers
+from workbench.onnx.model import HIDDEN, IMAGES, SCORES, onnx_model
+from workbench.parts import CLASSIFY, TRAIN
+from workbench.protocol.bases import Answer
+from workbench.protocol.classify import ClassifyMany
+from workbench.protocol.messages import Failed, Progress
+from workbench.protocol.wire import error_parts
+from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
+from workbench.runs.store.image_features import read_references, references_path
+from workbench.runs.store.weights_file import read_run_weights
 
 _TOGETHER_NUMBERS = 1_000_000
 """Numbers that the largest layer puts out for the images that are computed together. With more,
@@ -105,3 +138,162 @@ def _session(model: bytes) -> Any:
     # Threads that wait for work by spinning take the processor from those that decode images.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+# load ----------------------------------------------------------------------------------------
+# Loading a run folder as a model that classifies without TensorFlow.
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+def load_onnx_runner(path: str | Path) -> OnnxRunner:
+    """The model of a run folder.
+
+    Raises:
+        NeedsTensorFlowError: it is no run folder, or its network is not computed here; TensorFlow,
+            which then computes it, is installed.
+        MissingPartError: what computes it is not installed.
+        RunFolderError: no weights yet, or a damaged or newer card.
+        WeightsError: damaged weights, or not those of the network.
+        ProjectFileError: the card's graph is damaged.
+    """
+    try:
+        return _load_run(RunFolder(Path(path)))
+    except NeedsTensorFlowError as error:
+        if TRAIN.is_installed:
+            raise
+        raise TRAIN.error(reason=f"{error.what} {error.received}".strip()) from error
+
+
+def _load_run(run: RunFolder) -> OnnxRunner:
+    if not run.path.is_dir():
+        where = str(run.path)
+        raise NeedsTensorFlowError("Weights of Keras are read with TensorFlow.", where=where)
+    if not CLASSIFY.is_installed:
+        if TRAIN.is_installed:
+            raise NeedsTensorFlowError("ONNX Runtime is not installed.")
+        raise CLASSIFY.error()
+    return load_by_card(run.model_card, partial(_load, run))
+
+
+def _load(run: RunFolder, card: ModelCard) -> OnnxRunner:
+    where = str(run.path)
+    if card.onnx_check is not None and not card.onnx_check.is_passed:
+        raise NeedsTensorFlowError("ONNX Runtime computed other outputs.", where=where)
+    graph, layers = graph_from_plain(card.graph, where), all_layers()
+    known = Propagation(graph, layers)
+    outputs = find_outputs(graph, layers)
+    if known.problems or len(outputs) != 1 or len(known.shapes[outputs[0]]) != 1:
+        raise NeedsTensorFlowError("The network has problems.", where=where)
+    first, output = input_nodes(graph, layers)[0].id, outputs[0]
+    largest = max(math.prod(shape) for shape in known.shapes.values())
+    card = with_all_names(card, known.shapes[output][0], known.shapes[first], where)
+    arrays = read_run_weights(run.path, card)
+    # ONNX Runtime copies the weights that the model holds, twice while it is opened.
+    num_bytes = 3 * sum(array.nbytes for array in arrays.values()) + 2 * 4 * largest
+    refuse_large(num_bytes, "bytes while it is loaded", where)
+    hidden = last_hidden(graph, layers, partial(_has_kernel, keras_names(graph), arrays))
+    model = _written(graph, arrays, hidden, where)
+    try:
+        return OnnxRunner(
+            card,
+            model,
+            largest_layer=largest,
+            hidden_size=0 if hidden is None else known.shapes[hidden][-1],
+            references=references_of(card, partial(read_references, references_path(run))),
+        )
+    except Exception as error:  # of ONNX Runtime: it has no common class
+        raise NeedsTensorFlowError(
+            "ONNX Runtime refuses the network.", where=where, received=str(error)[:400]
+        ) from error
+
+
+def _written(graph: Graph, arrays: Arrays, hidden: str | None, where: str) -> bytes:
+    try:
+        return onnx_model(graph, all_layers(), arrays, hidden=hidden, as_logits=True)
+    except GraphError as error:
+        raise NeedsTensorFlowError(error.what, where=error.where or where) from error
+    except WeightsError as error:
+        raise WeightsError(error.what, where=where, received=error.received) from error
+    except ValueError as error:  # weights of shapes that NumPy cannot compute with
+        raise NeedsTensorFlowError(
+            "The network cannot be written in ONNX.", where=where, received=str(error)[:400]
+        ) from error
+
+
+def _has_kernel(names: Mapping[str, str], arrays: Arrays, node: str) -> bool:
+    own = f"{names[node]}/"
+    return any(array.ndim > 1 for name, array in arrays.items() if name.startswith(own))
+
+
+# local call ----------------------------------------------------------------------------------
+# Classification in this process, in place of a service worker: nothing else is started.
+
+
+class LocalCall:
+    """Classifies as the service worker does, with one model.
+
+    Args:
+        model: Path of a run folder.
+
+    Raises:
+        NeedsTensorFlowError: a service worker is needed; see `load_onnx_runner` for other errors.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._runner = load_onnx_runner(model)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        pass
+
+    def answers(self, request: ClassifyMany) -> Iterator[Answer]:
+        """Yields the answers as they come; the last is a final one. A caller that goes away before
+        the last cancels the request.
+        """
+        task = _Task(request.id, self._runner)
+        thread = threading.Thread(target=_work, args=(task, request), name="classify", daemon=True)
+        thread.start()
+        try:
+            while (answer := task.answers.get()) is not None:
+                yield answer
+        finally:
+            task.cancel()
+            thread.join()
+
+
+class _Task:
+    """The request while it is done, see `Task`."""
+
+    def __init__(self, request_id: int, runner: Runner) -> None:
+        self.id = request_id
+        self.answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
+        self._runner = runner
+        self._cancelled = threading.Event()
+
+    def send(self, answer: Answer, /) -> None:
+        self.answers.put(answer)
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        self.send(Progress(id=self.id, text=text, fraction=fraction))
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise RunError("Canceled.")
+
+    def runner(self, _model: str) -> Runner:
+        return self._runner
+
+
+def _work(task: _Task, request: ClassifyMany) -> None:
+    try:
+        task.send(classify_many(task, request))
+    except WorkbenchError as error:
+        task.send(Failed(id=task.id, error=error_parts(error)))
+    finally:
+        task.answers.put(None)

@@ -5,10 +5,104 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from typing import Any
 
-from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params
-from workbench.core.specs import Shape, ShapeProblem, ValueRange
+from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params, SizeParam
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, ValueRange
+
+# borders -------------------------------------------------------------------------------------
+# Rows and columns at the four sides of an image. Not a plug-in itself.
+
+SIDES = ("top", "bottom", "left", "right")
+
+
+def sides_param(key: str, title: str, default: int, help_text: str) -> SizeParam:
+    """How many rows or columns at each side."""
+    return SizeParam(
+        key,
+        (default,) * 4,
+        help_text,
+        title=title,
+        axes=SIDES,
+        minimum=0,
+        maximum=16_384,
+        unit="px",
+    )
+
+
+def sides_arguments(key: str) -> Callable[[Params], dict[str, Any]]:
+    """`keras_arguments`: Keras takes ((top, bottom), (left, right))."""
+
+    def keras_arguments(params: Params) -> dict[str, Any]:
+        top, bottom, left, right = params[key]
+        return {key: ((top, bottom), (left, right))}
+
+    return keras_arguments
+
+
+def describe_sides(key: str) -> Callable[[Params], str]:
+    """`describe`: one number where all sides are equal, else all four."""
+
+    def describe(params: Params) -> str:
+        sides = params[key]
+        if len(set(sides)) == 1:
+            return f"{sides[0]} px on each side"
+        return ", ".join(f"{name} {n}" for name, n in zip(SIDES, sides, strict=True) if n)
+
+    return describe
+
+
+# merging -------------------------------------------------------------------------------------
+# What the merge layers share. Not a plug-in itself.
+
+
+def broadcast(title: str, first: Shape, second: Shape) -> Shape:
+    """Shape of two inputs combined value by value; an axis of 1 is repeated, as in Keras.
+
+    Raises:
+        ShapeProblem: an axis differs and neither length is 1.
+    """
+    long, short = (first, second) if len(first) >= len(second) else (second, first)
+    offset = len(long) - len(short)
+    shape = list(long)
+    for axis, length in enumerate(short, start=offset):
+        if shape[axis] == 1:
+            shape[axis] = length
+        elif length not in (1, shape[axis]):
+            raise ShapeProblem(
+                f"{title} needs inputs of the same shape",
+                f"They are combined element by element: {_axis_words(axis, len(long))} must be "
+                "equal, or 1.",
+                ("match_inputs:dense,conv2d",),
+            )
+    return tuple(shape)
+
+
+def _axis_words(axis: int, rank: int) -> str:
+    if rank == 3:
+        return ("the heights", "the widths", "the numbers of channels")[axis]
+    return "the lengths" if rank == 1 else f"the lengths on axis {axis + 1}"
+
+
+def merge_layer(*, title: str, **more: Any) -> LayerSpec:
+    """A layer type that combines its inputs value by value; arguments as of LayerSpec."""
+
+    def infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+        return reduce(partial(broadcast, title), inputs)
+
+    return LayerSpec(
+        title=title,
+        category="merge",
+        infer_shape=infer_shape,
+        # One operation per output value and further input.
+        count_multiply_adds=lambda _, inputs, output: math.prod(output) * (len(inputs) - 1),
+        min_inputs=2,
+        **{"max_inputs": None, **more},
+    )
+
+
+# common --------------------------------------------------------------------------------------
 
 # Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes ignore
 # that, so every layer behind it would be built with the wrong size. "threshold" cannot
@@ -234,3 +328,155 @@ def interpolates_in_float32(params: Params) -> bool:
     or fails, where the images are bfloat16.
     """
     return params["interpolation"] not in {"nearest", "bilinear"}
+
+
+# augmentation --------------------------------------------------------------------------------
+# What the random image layers share. Not a plug-in itself.
+
+VALUE_RANGES = {"0-255": (0, 255), "0-1": (0, 1), "-1-1": (-1, 1)}
+"""Choice -> lowest and highest pixel value."""
+
+
+def factor_param(key: str, title: str, default: float, maximum: float, words: str) -> FloatParam:
+    """Largest change, as a share."""
+    return FloatParam(key, default, words, title=title, maximum=maximum, step=0.05)
+
+
+FILL: tuple[Param, ...] = (
+    ChoiceParam(
+        "fill_mode",
+        "reflect",
+        "How the gap at the borders is filled.",
+        title="Fill",
+        choices=("reflect", "nearest", "wrap", "constant"),
+        titles={
+            "reflect": "mirror the image",
+            "nearest": "repeat the edge",
+            "wrap": "repeat the image",
+            "constant": "constant value",
+        },
+        is_advanced=True,
+    ),
+    ChoiceParam(
+        "interpolation",
+        "bilinear",
+        "How values between pixels are computed.",
+        choices=("bilinear", "nearest"),
+        is_advanced=True,
+    ),
+    FloatParam(
+        "fill_value",
+        0.0,
+        'Used when Fill is "constant value".',
+        minimum=-1000.0,
+        maximum=1000.0,
+        step=1.0,
+        is_advanced=True,
+    ),
+)
+"""How places that come from outside the image are filled."""
+
+VALUE_RANGE = ChoiceParam(
+    "value_range",
+    "0-255",
+    "Range of the values at this point: 0 to 255, unless Rescaling comes before it.",
+    title="Pixel values",
+    choices=tuple(VALUE_RANGES),
+    titles={"0-255": "0 to 255", "0-1": "0 to 1", "-1-1": "−1 to 1"},
+    is_advanced=True,
+)
+"""The range that pixel values have at this place."""
+
+
+def augmentation_layer(*, title: str, **more: Any) -> LayerSpec:
+    """A layer type that changes images at random; arguments as of LayerSpec."""
+    return LayerSpec(
+        title=title,
+        category="preprocessing",
+        infer_shape=picture_same_shape(title),
+        place="pipeline",
+        **more,
+    )
+
+
+def with_value_range(params: Params) -> dict[str, Any]:
+    """Keras arguments with the range as two numbers."""
+    return {**params, "value_range": VALUE_RANGES[params["value_range"]]}
+
+
+def plus_minus(share: float) -> str:
+    """A symmetric range in words: ± 10%."""
+    return f"± {percent(share)}"
+
+
+def describe_factor(params: Params) -> str:
+    """The one factor in words."""
+    return plus_minus(params["factor"])
+
+
+# normalization -------------------------------------------------------------------------------
+# What the normalization layers share. Not a plug-in itself.
+
+NORMALIZATION_PARAMS: tuple[Param, ...] = (
+    FloatParam(
+        "epsilon",
+        0.001,
+        "Added to the variance to avoid division by zero.",
+        is_minimum_excluded=True,
+        maximum=1.0,
+        step=0.001,
+        is_advanced=True,
+    ),
+    BoolParam(
+        "center",
+        True,
+        "Learns an offset per channel (beta).",
+        title="Learn offset",
+        is_advanced=True,
+    ),
+    BoolParam(
+        "scale",
+        True,
+        "Learns a factor per channel (gamma). Not needed right before a Dense or Conv2D layer "
+        "without an activation in between.",
+        title="Learn scale",
+        is_advanced=True,
+    ),
+    vector_initializer_param("beta_initializer", "Offset initializer"),
+    vector_initializer_param("gamma_initializer", "Scale initializer", "ones"),
+    *regularizer_params("beta", "Offset"),
+    *regularizer_params("gamma", "Scale"),
+)
+"""What keeps the division safe, and learned scale and offset per channel."""
+
+
+def count_affine(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    """Scale and offset per channel."""
+    return ParamCount(inputs[0][-1] * (bool(params["scale"]) + bool(params["center"])))
+
+
+def describe_affine(params: Params, *words: str) -> str:
+    """Other settings in words, and what of scale and offset is switched off."""
+    center, scale = params["center"], params["scale"]
+    return join(*words, "" if center else "no offset", "" if scale else "no scale")
+
+
+# regularization ------------------------------------------------------------------------------
+# What the dropout layers share. Not a plug-in itself.
+
+
+def rate_param(default: float, words: str) -> FloatParam:
+    """Share of values left out at each step."""
+    return FloatParam(
+        "rate",
+        default,
+        f"Fraction of {words} set to zero at each training step; inactive during prediction.",
+        maximum=1.0,
+        is_maximum_excluded=True,
+        step=0.05,
+    )
+
+
+def describe_rate(params: Params) -> str:
+    """The rate in percent."""
+    return percent(params["rate"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs.onnx import Array, OnnxLayer, OnnxValue, WriteOnnx
+from workbench.core.specs.layer import Array, OnnxLayer, OnnxValue, WriteOnnx
 
 Rule = Callable[[OnnxLayer, OnnxValue], OnnxValue]
 

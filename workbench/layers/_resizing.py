@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.core.specs.onnx import Array, OnnxLayer, OnnxValue
+from workbench.core.specs.layer import Array, OnnxLayer, OnnxValue
 
 _KEYS_A = -0.5
 _TABLE_STEPS = 1024

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from workbench.layers._convolution import pooling_layer
 from workbench.layers._onnx import pooling
-from workbench.layers._pooling import pooling_layer
 
 SPEC = pooling_layer(
     key="average_pooling2d",

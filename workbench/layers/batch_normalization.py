@@ -8,15 +8,17 @@ import numpy as np
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import (
+    NORMALIZATION_PARAMS,
+    count_affine,
+    describe_affine,
     normalized_range,
     one_per_value,
     same_shape,
     unless,
     with_regularizers,
 )
-from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 from workbench.layers._onnx import affine, affine_weights
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._onnx import alike
 
 _AXES = {"channels": -1, "height": 1, "width": 2}

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, ShapeProblem, TrainingClass
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import DILATION, check_dilation, convolution_layer
 from workbench.layers._onnx import activated, bias_of

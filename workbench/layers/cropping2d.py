@@ -9,9 +9,8 @@ import numpy as np
 from workbench.core.format import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
-from workbench.layers._borders import describe_sides, sides_arguments, sides_param
-from workbench.layers._common import need_picture
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
+from workbench.layers._common import describe_sides, need_picture, sides_arguments, sides_param
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

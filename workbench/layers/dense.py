@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Role, Shape, TrainingClass
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     activation_param,
     extras,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import ParamCount, Shape, TrainingClass
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
     DEPTH_MULTIPLIER,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Role, Shape
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

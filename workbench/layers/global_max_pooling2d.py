@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.layers._convolution import global_pooling_layer
 from workbench.layers._onnx import global_pooling
-from workbench.layers._pooling import global_pooling_layer
 
 SPEC = global_pooling_layer(
     key="global_max_pooling2d",

@@ -9,9 +9,15 @@ import numpy as np
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.specs.onnx import Array, OnnxLayer, OnnxValue
-from workbench.layers._common import normalized_range, one_per_value, with_regularizers
-from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
+from workbench.core.specs.layer import Array, OnnxLayer, OnnxValue
+from workbench.layers._common import (
+    NORMALIZATION_PARAMS,
+    count_affine,
+    describe_affine,
+    normalized_range,
+    one_per_value,
+    with_regularizers,
+)
 from workbench.layers._onnx import affine, affine_weights
 
 

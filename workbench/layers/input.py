@@ -8,7 +8,7 @@ from typing import Any
 from workbench.core.format import shape_text
 from workbench.core.params import Params, SizeParam
 from workbench.core.specs import LayerSpec, Role, Shape
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

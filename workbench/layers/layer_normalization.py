@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
-from workbench.layers._common import normalized_range, one_per_value, same_shape, with_regularizers
-from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
+from workbench.layers._common import (
+    NORMALIZATION_PARAMS,
+    count_affine,
+    describe_affine,
+    normalized_range,
+    one_per_value,
+    same_shape,
+    with_regularizers,
+)
 from workbench.layers._onnx import affine_weights, number
 
 

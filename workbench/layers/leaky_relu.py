@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import same_shape
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from workbench.core.params import Params
 from workbench.core.specs import Shape, TrainingClass
-from workbench.layers._convolution import strides_to
+from workbench.layers._convolution import pooling_layer, strides_to
 from workbench.layers._onnx import pooling
-from workbench.layers._pooling import pooling_layer
 
 
 def _projection(shape: Shape, wanted: Shape) -> Params | None:

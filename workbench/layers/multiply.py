@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.layers._merging import merge_layer
+from workbench.layers._common import merge_layer
 from workbench.layers._onnx import merging
 
 SPEC = merge_layer(

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.core.params import Params
 from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ParamCount, Shape
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import normalized_range, one_per_value, same_shape
 
 _LEAST_DEVIATION = 1e-7  # Keras's epsilon

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     regularizer_params,
     same_shape,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.specs import Curve, Draw, IntensityTransform, between
-from workbench.core.specs.onnx import same
-from workbench.layers._augmentation import (
+from workbench.core.specs.layer import same
+from workbench.layers._common import (
     VALUE_RANGE,
     augmentation_layer,
     describe_factor,

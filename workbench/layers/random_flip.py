@@ -6,8 +6,8 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import AffineTransform, Draw, Matrix
-from workbench.core.specs.onnx import same
-from workbench.layers._augmentation import augmentation_layer
+from workbench.core.specs.layer import same
+from workbench.layers._common import augmentation_layer
 
 _FLIPPED_BELOW = 0.5
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from workbench.core.params import Params
 from workbench.core.specs import AffineTransform, Draw, Matrix, between
-from workbench.core.specs.onnx import same
-from workbench.layers._augmentation import FILL, augmentation_layer, factor_param, plus_minus
+from workbench.core.specs.layer import same
+from workbench.layers._common import FILL, augmentation_layer, factor_param, plus_minus
 
 
 def _describe(params: Params) -> str:

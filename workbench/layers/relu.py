@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, TrainingClass
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import join, same_shape, unless
 from workbench.layers._onnx import clipped, number
 

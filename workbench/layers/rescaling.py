@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ValueRange
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import one_per_value, same_shape
 from workbench.layers._onnx import number
 

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.core.format import shape_text
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

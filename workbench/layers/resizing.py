@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.core.params import ChoiceParam, IntParam, Params
 from workbench.core.specs import LayerSpec, Shape
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import interpolates_in_float32, join, need_picture, unless
 from workbench.layers._resizing import resized
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec, Role
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import same_shape
 from workbench.layers._onnx import softmax
 

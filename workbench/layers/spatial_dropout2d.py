@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.core.specs.onnx import same
-from workbench.layers._common import picture_same_shape
-from workbench.layers._regularization import describe_rate, rate_param
+from workbench.core.specs.layer import same
+from workbench.layers._common import describe_rate, picture_same_shape, rate_param
 
 SPEC = LayerSpec(
     key="spatial_dropout2d",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import ChoiceParam, Params, SizeParam
 from workbench.core.specs import LayerSpec, Shape
-from workbench.core.specs.onnx import OnnxLayer, OnnxValue
+from workbench.core.specs.layer import OnnxLayer, OnnxValue
 from workbench.layers._common import (
     interpolates_in_float32,
     join,

@@ -36,8 +36,8 @@ from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.moved_data import place_now
-from workbench.runs.seal import CLUSTER_SEAL_NAME
 from workbench.runs.state.queue import MARKER_NAME
+from workbench.runs.trust import CLUSTER_SEAL_NAME
 
 BUNDLE_SUFFIX = ".workbundle"
 BUNDLE_VERSION = 1

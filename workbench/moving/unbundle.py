@@ -41,11 +41,11 @@ from workbench.moving.bundle import (
     Step,
     is_plain,
 )
-from workbench.pictures.store import SPARE_BYTES
+from workbench.pictures.rows import SPARE_BYTES
 from workbench.processes.child import Child, end_words
 from workbench.processes.limited import ARCHIVE_READER, limited_command
 from workbench.runs.folder import RunFolder
-from workbench.runs.state.outside import remember_outside
+from workbench.runs.state.queue import remember_outside
 
 MAX_FILES, MAX_BYTES, MAX_FILE_BYTES = 2_000_000, 400 * 10**9, 16 * 2**30
 _SLACK_BYTES = 256 * 2**20

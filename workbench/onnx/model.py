@@ -10,10 +10,9 @@ from types import MappingProxyType
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
-from workbench.core.network.graph import Graph, Node
-from workbench.core.network.names import keras_names
+from workbench.core.network.graph import Graph, Node, keras_names
 from workbench.core.network.roles import Layers, ends_in_softmax, find_outputs
-from workbench.core.specs.onnx import Array, OnnxValue, Shape
+from workbench.core.specs.layer import Array, OnnxValue, Shape
 from workbench.errors import GraphError, WeightsError
 from workbench.onnx import protobuf
 from workbench.onnx.writer import OnnxWriter, WrittenLayer

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.specs.layer import SOFTMAX
-from workbench.core.specs.onnx import Array, OnnxValue, Shape
+from workbench.core.specs.layer import SOFTMAX, Array, OnnxValue, Shape
 from workbench.errors import WeightsError
 from workbench.onnx import protobuf
 

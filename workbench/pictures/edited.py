@@ -25,7 +25,7 @@ from workbench.core.specs import (
     Part,
     SplitBasis,
 )
-from workbench.core.specs.edited_classes import EditedClasses, edited_classes
+from workbench.core.specs.dataset import EditedClasses, edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError

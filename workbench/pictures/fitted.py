@@ -17,12 +17,12 @@ from workbench.core.format import bytes_text
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import DatasetError, PictureError
+from workbench.pictures.contents import in_steps
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.fit import fit_picture, side_to_decode
-from workbench.pictures.rows import Rows
-from workbench.pictures.steps import in_steps
-from workbench.pictures.store import (
+from workbench.pictures.rows import (
     BadRows,
+    Rows,
     has_room,
     open_rows,
     prune,

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.core.format import path_text, plural
 from workbench.core.projects.data_edits import PartName
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part, Shape
-from workbench.core.split_marks import SplitMarks
+from workbench.core.specs.dataset import SplitMarks
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, Parts
 from workbench.errors import DatasetError

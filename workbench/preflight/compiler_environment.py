@@ -22,8 +22,7 @@ import msgspec
 
 from workbench.assets import environment_lock
 from workbench.core.format import bytes_text
-from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.own_file import refuse_link
+from workbench.core.storage.own_file import refuse_link, take_lock
 from workbench.core.storage.save import save_bytes
 from workbench.errors import InputError, SaveError, UsageError
 from workbench.processes.installing import Check, OnProgress, run_to_end

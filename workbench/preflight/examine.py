@@ -23,13 +23,18 @@ from workbench.core.specs import LayerSpec
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import ChildDiedError, DeadlineError, TpuError
 from workbench.hardware.tpu_chips import ChipChoice
-from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
-from workbench.preflight.compile_call import COMPILE_S
-from workbench.preflight.compiled_words import estimate_of, largest_buffers
-from workbench.preflight.findings import Findings
+from workbench.preflight.compile_answers import (
+    COMPILE_S,
+    Compiled,
+    CompilerAnswer,
+    Rejected,
+    TooLarge,
+    estimate_of,
+    largest_buffers,
+)
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, problem_of
+from workbench.preflight.report import Findings, memory_words
 from workbench.preflight.rules import batch_fix, batch_words, check_rules, per_core_batch
-from workbench.preflight.verdict import memory_words
 from workbench.protocol.preflight import (
     LEVELS,
     Level,

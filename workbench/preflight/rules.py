@@ -16,8 +16,7 @@ from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.matrix_unit import MatrixUse, matrix_use
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.format import bytes_text, memory_text
-from workbench.core.network.roles import pipeline_nodes
-from workbench.core.network.text import node_text, nodes_text
+from workbench.core.network.roles import node_text, nodes_text, pipeline_nodes
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec

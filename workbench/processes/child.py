@@ -7,11 +7,13 @@ started itself. What it prints to stderr is kept for a crash report.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,64 @@ from typing import Self, cast
 from workbench.errors import ChildDiedError, DeadlineError
 from workbench.host import wire
 from workbench.host.children import end_group
+
+# fork ----------------------------------------------------------------------------------------
+# A fork of this process that does one thing and ends with it.
+
+_PR_SET_PDEATHSIG = 1
+_FAILED = 70
+
+
+def fork(work: Callable[[], None]) -> int:
+    """Starts a fork of this process that works, prints nothing and ends; returns its process id.
+
+    Where libraries compute in threads already, it may hang. On Linux it is killed when the calling
+    thread ends. Raises OSError.
+    """
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    code = _FAILED
+    try:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nothing, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        if os.getppid() == parent:
+            work()
+            code = 0
+    finally:
+        os._exit(code)
+
+
+# session -------------------------------------------------------------------------------------
+# A process of its own session, which goes on when the one that has started it ends.
+
+
+def start_session(
+    words: Sequence[str], environment: Mapping[str, str], descriptors: Mapping[int, int]
+) -> int:
+    """Starts `python -m WORDS` with these variables alone; returns its process id.
+
+    Each open file of the mapping's values is the process' descriptor of the key's number. Raises
+    OSError.
+    """
+    # -P: files beside the user's project must not shadow Python's own modules.
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-m", *words],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in sorted(descriptors.items())
+        ],
+        setsid=True,
+    )
+
+
+# child ---------------------------------------------------------------------------------------
 
 _POLL_S = 0.1
 _LINGER_S = 10.0

@@ -7,6 +7,23 @@ import msgspec
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.messages import Done
 
+# report --------------------------------------------------------------------------------------
+# Writing the report of a run.
+
+
+class MakeReport(Request, frozen=True, kw_only=True, tag="report"):
+    """Writes the report of a run, whatever it has, as HTML or PDF, by the ending of `path`.
+    Answer: Done with the words to show.
+    """
+
+    final_answer = Done
+
+    run: str
+    path: str
+
+
+# export --------------------------------------------------------------------------------------
+
 
 class ExportProof(msgspec.Struct, frozen=True, kw_only=True):
     """How an export, read back by its own runtime, compares with the model.

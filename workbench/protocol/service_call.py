@@ -7,7 +7,10 @@ with ServiceCall() as service:
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Self
 
 from workbench.errors import RunError, WireError
@@ -15,7 +18,32 @@ from workbench.processes.child import Child, end_words
 from workbench.protocol.bases import PROTOCOL_VERSION, Answer, FinalAnswer, Request
 from workbench.protocol.messages import Failed, Hello
 from workbench.protocol.wire import decode_answer, encode_request, error_parts
-from workbench.protocol.worker_command import worker_command, worker_environment
+
+# worker command ------------------------------------------------------------------------------
+# How a worker process is started: the same words for the window, the command line, tests.
+
+_PACKAGE_HOME = Path(__file__).resolve().parents[2]
+
+
+def worker_command(*words: str) -> list[str]:
+    """Program and arguments of `python -m workbench.worker WORDS`.
+
+    `-P` keeps the folder that the user happens to be in off Python's search path: a file
+    `keras.py` beside the user's images must not become part of the program.
+    """
+    return [sys.executable, "-P", "-m", "workbench.worker", *words]
+
+
+def worker_environment() -> dict[str, str]:
+    """The environment of a worker: ours, and where this very copy of Workbench is found."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    if not {"site-packages", "dist-packages"} & set(_PACKAGE_HOME.parts):
+        paths = [str(_PACKAGE_HOME), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return environment
+
+
+# service call --------------------------------------------------------------------------------
 
 STOP_SECONDS = 3.0
 """How long a worker may take at each rung of the stop ladder."""

@@ -9,6 +9,22 @@ import msgspec
 from workbench.protocol.bases import Answer, Request
 from workbench.protocol.messages import Done
 
+# backbone ------------------------------------------------------------------------------------
+# Downloading the weights of a pretrained network: the request.
+
+
+class FetchBackbone(Request, frozen=True, kw_only=True, tag="fetch_backbone"):
+    """Downloads the weights of a pretrained network, where they are not here yet, and checks them.
+    Answer: Done with the `path` of the file.
+    """
+
+    final_answer = Done
+
+    key: str
+
+
+# weights -------------------------------------------------------------------------------------
+
 
 class KeptWeights(msgspec.Struct, frozen=True, kw_only=True):
     """Which weights a run has saved: those that classify, and are tested and exported.

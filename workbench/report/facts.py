@@ -23,17 +23,16 @@ from workbench.protocol.trained.evaluate import Evaluation
 from workbench.protocol.trained.explain import Method
 from workbench.protocol.weights import KeptWeights
 from workbench.report.blocks import Section
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.model_card import ModelCard, weights_of
-from workbench.runs.request import RunRequest
 from workbench.runs.state.outcome import RunOutcome, outcome_of
+from workbench.runs.store.checkpoint import Provenance, read_origin
 from workbench.runs.store.evaluation import KeptEvaluation, known_scores, read_image_scores
 from workbench.runs.store.image_scores import ScoredImages
 from workbench.runs.store.notes import RunNotes, read_notes
-from workbench.runs.store.provenance import Provenance, read_origin
 
 PixelRows = np.ndarray[Any, np.dtype[np.uint8]]
 

@@ -18,7 +18,7 @@ from workbench.core.storage.own_file import open_own
 from workbench.core.storage.save import is_full_disk, save_bytes
 from workbench.errors import LinkFoundError, RunError, SaveError
 from workbench.runs.folder import RunFolder
-from workbench.runs.ownership import check_own
+from workbench.runs.home import check_own
 
 Command = Literal["stop", "pause", "median"]
 Request = Literal["skip", "skip_all", "again", "save"]

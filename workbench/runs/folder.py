@@ -34,6 +34,7 @@ and locks.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import AbstractContextManager
@@ -44,26 +45,226 @@ from typing import Any
 import msgspec
 
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import project_text
-from workbench.core.storage.file_tail import tail_lines
-from workbench.core.storage.foreign_file import REQUEST_BYTES, SMALL_BYTES, read_foreign
-from workbench.core.storage.json_file import DAMAGED, decode_json, refuse_newer, save_json
+from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.storage import own_file
+from workbench.core.storage.foreign_file import REQUEST_BYTES, SMALL_BYTES, read_foreign, tail_lines
+from workbench.core.storage.json_file import (
+    DAMAGED,
+    decode_json,
+    read_json,
+    refuse_newer,
+    save_json,
+)
 from workbench.core.storage.own_file import make_private
 from workbench.errors import ProjectFileError, RunFolderError, SaveError, os_errors_as
-from workbench.runs.extensions import (
-    Extension,
-    Extensions,
-    has_extensions,
-    read_extensions,
-    write_extensions,
-)
-from workbench.runs.home import runs_home
-from workbench.runs.lock import is_locked
+from workbench.protocol.bases import Whole
+from workbench.runs.home import check_own, runs_home
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
-from workbench.runs.naming import differing, network_words
-from workbench.runs.numbers import numbered_runs, take_number
-from workbench.runs.ownership import check_own
-from workbench.runs.request import REQUEST_VERSION, InitialWeights, RunRequest, SweepPoint
+from workbench.runs.naming import differing, network_words, numbered_runs, take_number
+
+# extensions ----------------------------------------------------------------------------------
+# More epochs than a run's request plans: `extensions.json`, one entry each time it was extended.
+#
+# An entry is in force once the trainer that was started for it holds the run's lock or has logged
+# something: one that never began changes nothing.
+
+NAME = "extensions.json"
+
+
+class Extension(msgspec.Struct, frozen=True, kw_only=True):
+    """One time that a run was extended.
+
+    Attributes:
+        after: Epochs that were done.
+        before: All epochs that were planned until then.
+        epochs: All epochs planned from then on.
+        restarts_patience: Early stopping had ended it; its patience is counted from there.
+        log_bytes: Size of the event log at that time; set by `RunFolder.extend`.
+    """
+
+    after: Whole
+    before: Whole
+    epochs: Whole
+    restarts_patience: bool = False
+    log_bytes: Whole = 0
+
+
+class Extensions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the file holds, oldest first."""
+
+    entries: list[Extension] = []
+    format: str = "workbench-extensions"
+    version: Whole = 1
+
+    @property
+    def epochs(self) -> int:
+        """All epochs planned now; 0 for those of the request."""
+        return self.entries[-1].epochs if self.entries else 0
+
+    @property
+    def patience_from(self) -> int:
+        """The epoch from which the patience of early stopping is counted, 0 for the best one."""
+        return max((one.after for one in self.entries if one.restarts_patience), default=0)
+
+
+def has_extensions(folder: Path) -> bool:
+    """Whether a run was ever extended. Cheap: one look at a file."""
+    return (folder / NAME).exists()
+
+
+def read_extensions(folder: Path, *, log_bytes: int, is_alive: bool) -> Extensions:
+    """The entries that are in force, of a run whose event log has this size now."""
+    found = read_json(folder / NAME, Extensions) or Extensions()
+    if is_alive:
+        return found
+    return Extensions(entries=[one for one in found.entries if one.log_bytes < log_bytes])
+
+
+def write_extensions(folder: Path, extensions: Extensions) -> None:
+    """Replaces the file; raises SaveError."""
+    save_json(folder / NAME, extensions)
+
+
+# request -------------------------------------------------------------------------------------
+# What a run is to train: the content of `request.json` in its folder, written once.
+
+REQUEST_VERSION = 1
+
+
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in a sweep.
+
+    Attributes:
+        place: Number of the run in the sweep, from 1.
+        combination: Number of its combination of values, from 1: the same for all seeds.
+        values: The changed settings and their values, as KEY and VALUE of `workbench set`.
+        warm_up: After how many epochs the run may be stopped for being worse than the others
+            (`runs.library.median_stopping`); 0 for never.
+    """
+
+    place: Whole
+    combination: Whole
+    values: dict[str, str]
+    warm_up: Whole = 0
+
+
+class InitialWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights of another run that a run starts from.
+
+    Attributes:
+        run: That run: "run 3" of the same project, else the name of its folder.
+        epoch: The epoch they are of; 0 where they were not trained here.
+        checksum: SHA-256 over them, see `weights_file.array_checksum`.
+    """
+
+    run: str
+    epoch: Whole
+    checksum: str
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is to train, and how.
+
+    Attributes:
+        project: The project as project-file JSON.
+        title: Words for people: those of the project.
+        project_path: File the project came from, "" when it was never saved.
+        number: Its number among the runs of the project, from 1; 0 where the project has no
+            identity, or the run was made by an earlier version or outside of the folder of runs.
+        differs: What of it is not as in the previous run of its project, then what is not as in
+            the first, see `naming.differing`.
+        network: What in its network is not as in those, in words; "" for the same network.
+        label: Words that name it in place of its settings, such as a weights file; "" for none.
+        series: The runs that it is trained and compared with, such as those of a cross-validation:
+            the same for all of them; "" for none.
+        point: Its place in the series, where that is a sweep.
+        initial: The weights that it starts from; None for random and pretrained ones.
+        created: Seconds since the epoch.
+        parcel: Name by content of the images as they were packed elsewhere, to be loaded
+            from `parcels_home` instead of the project's data set; "" for none.
+        on: The computer that trains it, as those call it who sent it there; "" for this one.
+        patience_from: The epoch from which the patience of early stopping is counted, since the run
+            was extended; 0 for the best one.
+        extension: The last time that the run was extended. As `patience_from`, in the file only if
+            it was sent to another computer; here it is in a file of its own.
+    """
+
+    project: dict[str, Any]
+    title: str = ""
+    project_path: str = ""
+    number: Whole = 0
+    differs: list[str] = []
+    network: str = ""
+    label: str = ""
+    series: str = ""
+    point: SweepPoint | None = None
+    initial: InitialWeights | None = None
+    created: float = 0.0
+    parcel: str = ""
+    on: str = ""
+    patience_from: Whole = 0
+    extension: Extension | None = None
+    format: str = "workbench-run"
+    version: Whole = REQUEST_VERSION
+
+    @property
+    def project_id(self) -> str:
+        """The identity of its project; "" for a run of an earlier version."""
+        found = self.project.get("id", "")
+        return found if isinstance(found, str) else ""
+
+    def extended(self, extensions: Extensions) -> RunRequest:
+        """The request with the epochs that the run was extended to."""
+        if not extensions.epochs:
+            return self
+        recipe = self.project.get("recipe")
+        values = {**(recipe if isinstance(recipe, dict) else {}), "epochs": extensions.epochs}
+        return msgspec.structs.replace(
+            self,
+            project={**self.project, "recipe": values},
+            patience_from=max(self.patience_from, extensions.patience_from),
+            extension=extensions.entries[-1],
+        )
+
+    def to_project(self) -> Project:
+        """The project to train; raises ProjectFileError when it is damaged."""
+        return parse_project(msgspec.json.encode(self.project).decode(), "request.json")
+
+
+# lock ----------------------------------------------------------------------------------------
+# The proof that a trainer is running: the lock that it holds on a file of its run.
+
+LOCK_FD_VARIABLE = "WORKBENCH_LOCK_FD"
+"""Environment variable: number of the locked descriptor that a trainer inherits."""
+
+
+def is_locked(path: Path) -> bool:
+    """True while a trainer holds the run's lock; False too where there is no lock file."""
+    try:
+        return own_file.is_locked(path)
+    except OSError:
+        return False
+
+
+def inherited_lock(path: Path) -> int | None:
+    """The descriptor of a run's lock that this process was started with; None without one."""
+    text = os.environ.pop(LOCK_FD_VARIABLE, "")
+    if not text.isdigit():
+        return None
+    descriptor = int(text)
+    try:
+        is_ours = os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return None
+    if not is_ours:
+        return None
+    # Not for child processes: the lock must end with this process.
+    os.set_inheritable(descriptor, False)
+    own_file.lock_descriptor(descriptor)
+    return descriptor
+
+
+# folder --------------------------------------------------------------------------------------
 
 _REQUEST_NAME = "request.json"
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import platformdirs
 
-from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.own_file import make_private, refuse_link
-from workbench.errors import SaveError, os_errors_as
+from workbench.core.storage.own_file import make_private, refuse_link, take_lock
+from workbench.errors import LinkFoundError, RunFolderError, SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
-from workbench.settings.schema import Settings
-from workbench.settings.settings_file import read_settings
+from workbench.settings.settings_file import Settings, read_settings
 
 APP_NAME = "workbench"
 
@@ -76,3 +75,71 @@ def made_cache(folder: Path) -> str:
     with os_errors_as(SaveError, what, folder, fix=fix):
         make_private(folder)
     return str(folder)
+
+
+# ownership -----------------------------------------------------------------------------------
+# Whether a run folder is the program's own to write into.
+#
+# A run folder that is a link, or lies behind one inside the runs folder, leads elsewhere: it is
+# listed and read, and nothing is written there. The runs folder itself may be a link, and what is
+# above it: the user has put it there.
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFREG: "a file",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def is_own(folder: Path) -> bool:
+    """Whether nothing leads from the runs folder to elsewhere on the way to a run folder."""
+    return _link_to(folder) is None
+
+
+def check_own(folder: Path) -> None:
+    """Raises LinkFoundError where a run folder may only be read."""
+    link = _link_to(folder)
+    if link is not None:
+        raise LinkFoundError(
+            "This run is behind a link: it can be viewed, but not changed.",
+            where=str(folder),
+            received=f"“{link.name}” is a link to {link.readlink()}"[:300],
+            expected="the run folder itself in the runs folder",
+            fix="Copy the folder that the link points to into the runs folder.",
+        )
+
+
+def check_writable(files: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Raises LinkFoundError, RunFolderError where something else is under a name that a training
+    writes to: it would be found out at the end of an epoch, or of the training.
+    """
+    for paths, kind in ((files, stat.S_IFREG), (folders, stat.S_IFDIR)):
+        for path in paths:
+            refuse_link(path)
+            with os_errors_as(RunFolderError, "The run folder cannot be read.", path.parent):
+                try:
+                    mode = path.lstat().st_mode
+                except FileNotFoundError:
+                    continue
+            if stat.S_IFMT(mode) != kind:
+                raise RunFolderError(
+                    f"“{path.name}” of the run is not {_KINDS[kind]}.",
+                    where=str(path),
+                    received=_KINDS.get(stat.S_IFMT(mode), "something else"),
+                    expected=f"{_KINDS[kind]} that can be written",
+                    fix="Move it elsewhere, then try again.",
+                )
+
+
+def _link_to(folder: Path) -> Path | None:
+    """The link that is the run folder, or is above it inside the runs folder."""
+    if folder.is_symlink():
+        return folder
+    above = [parent for parent in folder.parents if parent.is_symlink()]
+    if not above:
+        return None
+    home = runs_home()
+    return next((link for link in above if home in link.parents), None)

@@ -17,7 +17,7 @@ from workbench.core.storage.json_file import read_json, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.folder import RunFolder
-from workbench.runs.ownership import check_own
+from workbench.runs.home import check_own
 
 LinkState = Literal["setting_up", "connecting", "attached", "lost", "gone", "refused", "ended"]
 

@@ -14,8 +14,13 @@ from typing import Any
 from workbench.core.storage.own_file import make_private
 from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import SaveError
-from workbench.settings.schema import Settings
-from workbench.settings.settings_file import FILE_NAME, file_text, parse_settings, settings_text
+from workbench.settings.settings_file import (
+    FILE_NAME,
+    Settings,
+    file_text,
+    parse_settings,
+    settings_text,
+)
 
 
 class SettingsStore:

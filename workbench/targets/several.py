@@ -13,8 +13,13 @@ from typing import Any
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError, UsageError
-from workbench.hardware.address import Address
-from workbench.hardware.cluster import CLUSTER_VARIABLE, MOST_MACHINES, Cluster, read_addresses
+from workbench.hardware.cluster import (
+    CLUSTER_VARIABLE,
+    MOST_MACHINES,
+    Address,
+    Cluster,
+    read_addresses,
+)
 from workbench.targets.this_computer import SPEC as THIS_COMPUTER
 
 

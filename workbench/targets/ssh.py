@@ -14,11 +14,19 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam, IntParam, Params, TextParam
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import limits_of, parse_target, target_text
+from workbench.core.projects.texts import limits_of, parse_target, target_text
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RemoteError, UsageError, WorkbenchError
-from workbench.hardware.address import HOST, MAX_PORT, PATH, USER, Address, parse_address
-from workbench.hardware.cluster import MOST_MACHINES, read_addresses
+from workbench.hardware.cluster import (
+    HOST,
+    MAX_PORT,
+    MOST_MACHINES,
+    PATH,
+    USER,
+    Address,
+    parse_address,
+    read_addresses,
+)
 
 _FORM = "ssh:[USER@]HOST[:PORT][/TARGET]"
 _HERE = "this_computer"

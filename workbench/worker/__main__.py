@@ -45,7 +45,7 @@ def _begin(verb: str, folder: str, *, resume: bool) -> int:
 
 
 def _wait() -> int:
-    from workbench.worker.process.session_folder import SessionFolder
+    from workbench.worker.process.setup import SessionFolder
     from workbench.worker.trainer.ready import wait_for_run
 
     with SessionFolder():

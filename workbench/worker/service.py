@@ -23,9 +23,7 @@ from workbench.protocol.messages import Cancel, Done, Failed, Hello, Progress
 from workbench.protocol.wire import error_parts
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras
-from workbench.worker.process.session_folder import SessionFolder
-from workbench.worker.process.setup import raise_oom_score
-from workbench.worker.process.versions import versions
+from workbench.worker.process.setup import SessionFolder, raise_oom_score, versions
 from workbench.worker.requests.session import Job, Session
 
 

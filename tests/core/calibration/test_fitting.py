@@ -9,17 +9,18 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 from tests.core.calibration.test_temperature import drawn, softmax
-from workbench.core.calibration.fitting import (
+from workbench.core.calibration.reliability import reliability
+from workbench.core.calibration.temperature import (
     CERTAIN,
     FOLDS,
     LEAST_FOR_BELOW,
     cross_validated,
     fit,
+    fit_temperature,
     shrunk_temperature,
     uncalibrated,
+    with_temperature,
 )
-from workbench.core.calibration.reliability import reliability
-from workbench.core.calibration.temperature import fit_temperature, with_temperature
 
 
 def garrote(probabilities, labels):

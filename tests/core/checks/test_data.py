@@ -8,9 +8,14 @@ import pytest
 
 from tests.small_projects import project_without_folder
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.data import MissingDownload, check_data
+from workbench.core.checks.data import (
+    MissingDownload,
+    absent_data,
+    check_data,
+    has_to_be_there,
+    unset_data,
+)
 from workbench.core.checks.images import DatasetFacts
-from workbench.core.checks.missing_data import absent_data, has_to_be_there, unset_data
 from workbench.core.checks.problems import ANOTHER_SOURCE
 from workbench.core.params import TextParam
 from workbench.core.training.recipe import TrainingRecipe

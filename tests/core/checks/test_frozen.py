@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from workbench.core.checks.frozen import frozen_end
+from workbench.core.checks.costs import frozen_end
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.training.phases import phase_after, phases_of
+from workbench.core.training.progress_rules import phase_after, phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 

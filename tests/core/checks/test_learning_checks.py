@@ -9,7 +9,7 @@ import pytest
 from tests.core.network.test_learning import LAYERS, block
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
-from workbench.core.network.learning import learning_from, with_training
+from workbench.core.network.roles import learning_from, with_training
 from workbench.core.training.recipe import TrainingRecipe
 
 

@@ -16,8 +16,7 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.checks.costs import estimate
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.checks.shapes import Propagation
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.removal import removed
+from workbench.core.network.graph import Edge, Graph, Node, removed
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 

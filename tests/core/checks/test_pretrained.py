@@ -9,8 +9,7 @@ import pytest
 from tests.small_projects import network_on
 from workbench.backbones import all_backbones, insert_backbone, pretrained_layer
 from workbench.core.checks.analysis import analyse
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.removal import removed
+from workbench.core.network.graph import Edge, Graph, Node, removed
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.replicas import check_split
+from workbench.core.checks.recipe import check_split
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import limits_of
+from workbench.core.projects.texts import limits_of
 from workbench.core.specs import TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers

@@ -9,9 +9,9 @@ from msgspec.structs import replace as replace_run
 
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.costs import Costs
-from workbench.core.checks.estimates.measured_run import MeasuredRun
-from workbench.core.checks.estimates.run_estimate import (
+from workbench.core.checks.estimates import (
     FIRST_CALL_S,
+    MeasuredRun,
     RunEstimate,
     memory_needed,
     numbers_per_picture,
@@ -20,7 +20,7 @@ from workbench.core.checks.estimates.run_estimate import (
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
-from workbench.runs.state.throughput import WholeRun, measured_run, predict_run
+from workbench.runs.state.preparing import WholeRun, measured_run, predict_run
 from workbench.templates import find_template
 
 RECIPE = find_template("cifar10_convnet").project.recipe

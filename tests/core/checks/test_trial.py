@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.core.checks.test_shapes import INPUT, chain
-from workbench.core.checks.analysis import analyse
+from workbench.core.checks.analysis import Trial, analyse
 from workbench.core.checks.problems import Fix, recipe_fix
-from workbench.core.checks.trial import Trial
 from workbench.core.network.graph import Edge
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers

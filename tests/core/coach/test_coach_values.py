@@ -7,19 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from workbench.core.coach.advice import (
+from workbench.core.coach import (
     Change,
     CoachSpec,
     Diagnosis,
+    LayerState,
+    Measurement,
+    RunRecord,
     advise,
     change_words,
     holds,
+    slope,
+    smallest_difference,
     verdict_on,
     with_change,
 )
-from workbench.core.coach.record import LayerState, Measurement, RunRecord
-from workbench.core.coach.statistics import slope, smallest_difference
-from workbench.core.evaluation.intervals import share_error
+from workbench.core.evaluation.significance import share_error
 from workbench.core.network.graph import Graph, Node
 from workbench.core.projects.project import Project
 

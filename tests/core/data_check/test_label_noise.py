@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.data_check import label_noise as module
-from workbench.core.data_check.label_noise import fitted_noise, no_noise
+from workbench.core.data_check import label_scores as module
+from workbench.core.data_check.label_scores import fitted_noise, no_noise
 
 
 def made(rates, count=20_000, sharpness=0.15, seed=2):

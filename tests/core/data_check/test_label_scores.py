@@ -9,16 +9,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from workbench.core.data_check import label_scores as module
-from workbench.core.data_check import softmax_head
-from workbench.core.data_check.judged_labels import judged_labels
+from workbench.core.data_check import label_scores as softmax_head
 from workbench.core.data_check.label_scores import (
     LEAST_ERROR,
     NEAREST,
     confident_classes,
     folds_of,
+    judged_labels,
     label_scores,
+    softmax_weights,
 )
-from workbench.core.data_check.softmax_head import softmax_weights
 
 
 def clouds(count, num_classes=3, spread=0.6, seed=1, width=16):

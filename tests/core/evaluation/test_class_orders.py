@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import binom
 
-from workbench.core.evaluation.class_orders import (
+from workbench.core.evaluation.significance import (
     FITTED,
     best_order,
     chance_of,

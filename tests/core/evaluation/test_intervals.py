@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.evaluation.significance import wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.core.evaluation.intervals import wilson_interval
 from workbench.core.evaluation.significance import (
     chi_square_mcnemar,
     exact_mcnemar,
     paired_test,
     unpaired_test,
+    wilson_interval,
 )
 
 PAIRS = [(0, 0), (1, 0), (5, 5), (3, 9), (0, 12), (40, 22), (100, 61), (7, 7), (600, 500)]

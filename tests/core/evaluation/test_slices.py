@@ -7,8 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from workbench.core.evaluation.intervals import wilson_interval
-from workbench.core.evaluation.slices import FEW, MOST_RANGES, in_groups, in_ranges, worst_first
+from workbench.core.evaluation.significance import (
+    FEW,
+    MOST_RANGES,
+    in_groups,
+    in_ranges,
+    wilson_interval,
+    worst_first,
+)
 
 
 def named(least, greatest):

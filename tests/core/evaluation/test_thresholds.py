@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, f1_score
 
-from workbench.core.evaluation.ranking import curve_of
-from workbench.core.evaluation.thresholds import (
+from workbench.core.evaluation.ranking import (
     Point,
     Wish,
     chosen_point,
+    curve_of,
     point_of,
     refusal_at,
     refusal_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.evaluation.top_k import top_k_accuracies
+from workbench.core.evaluation.ranking import top_k_accuracies
 
 RANKS = np.array([0, 1, 2, 3, 4, 5, 0, 0])
 

@@ -6,15 +6,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.grouped_graphs import grouped_graphs, row
-from workbench.core.network.blocks import (
+from workbench.core.network.folding import (
     FRAME_TOP,
     GROUP_HEIGHT,
     Blocks,
+    Folding,
     arrange_blocks,
+    card_id,
     frame_of,
+    group_of,
     refolded,
 )
-from workbench.core.network.folding import Folding, card_id, group_of
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, arrange
 

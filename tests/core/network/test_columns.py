@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from workbench.backbones import all_backbones, insert_backbone
-from workbench.core.network.blocks import arrange_blocks
+from workbench.core.network.folding import arrange_blocks
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import NODE_WIDTH, node_sizes
 from workbench.layers import all_layers

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from tests.project_strategies import graphs
-from workbench.core.network.diff import GraphDiff, diff
-from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.graph import Edge, Graph, GraphDiff, Node, diff
 
 A, B = Node("a", "input", "input"), Node("b", "dense", "dense", {"units": 10})
 

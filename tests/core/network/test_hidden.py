@@ -4,7 +4,7 @@ import pytest
 
 from tests.worker.conftest import chain
 from workbench.core.network.graph import Edge, Node
-from workbench.core.network.hidden import last_hidden
+from workbench.core.network.roles import last_hidden
 from workbench.layers import all_layers
 
 KERNELS = {"dense", "conv2d"}

@@ -6,15 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.layering import Layering, count_crossings, order_layers
 from workbench.core.network.layout import (
     COLUMN_GAP,
     GAP,
     NODE_HEIGHT,
     NODE_WIDTH,
     SHORT_NODE_HEIGHT,
+    Layering,
     arrange,
+    count_crossings,
     node_sizes,
+    order_layers,
 )
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.grouped_graphs import grouped_graphs
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.learning import (
+from workbench.core.network.roles import (
     frozen_part,
     keeps_statistics,
     learning_from,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.checks.test_shapes import INPUT, chain
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.names import is_valid_name, keras_names, valid_name
+from workbench.core.network.graph import Edge, Graph, Node, is_valid_name, keras_names, valid_name
 from workbench.core.network.roles import pipeline_nodes
 from workbench.layers import all_layers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.text import nodes_text
+from workbench.core.network.roles import nodes_text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.outputs import num_outputs, with_num_outputs
+from workbench.core.network.roles import num_outputs, with_num_outputs
 from workbench.layers import all_layers
 
 LAYERS = all_layers()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.big_network import deep_project
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.search import NetworkSearch
+from workbench.core.network.roles import NetworkSearch
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import read_project, save_project
-from workbench.core.projects.source import parse_source
+from workbench.core.projects.texts import parse_source
 from workbench.datasets import all_datasets
 
 ADDRESSES = ("https://host.example/a.tfrecord", "gs://bucket/x-*.tfrec", "http://127.0.0.1:9/a b",

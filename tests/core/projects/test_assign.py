@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.projects.assign import PlugIns, with_assignments
 from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.texts import PlugIns, with_assignments
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 from workbench.layers import all_layers

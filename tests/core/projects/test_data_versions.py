@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.data_versions import (
+from workbench.core.projects.data_edits import (
     MAX_VERSIONS,
+    DataEdits,
     difference_words,
     edits_of_version,
     is_name,
@@ -18,7 +18,7 @@ from workbench.core.projects.data_versions import (
 )
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project, project_text
-from workbench.core.split_marks import SplitMarks, read_marks
+from workbench.core.specs.dataset import SplitMarks, read_marks
 
 ONE, TWO = "1" * 32, "2" * 32
 EDITS = DataEdits(left_out=frozenset({ONE}), labels={TWO: "dog"}, kept=frozenset({"tiny:1"}))

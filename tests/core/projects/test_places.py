@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from workbench.core.projects.places import moved_places
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import read_project, save_project
+from workbench.core.projects.project_file import moved_places, read_project, save_project
 
 
 @pytest.fixture

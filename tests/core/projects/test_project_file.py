@@ -17,7 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from tests.project_strategies import projects
 from tests.proofs.project_fuzz import is_promise_kept, mutated_texts
 from workbench.core.network.graph import Edge
-from workbench.core.projects.project import Choice, Project, new_project_id
+from workbench.core.projects.project import (
+    Choice,
+    Project,
+    RobustnessTest,
+    new_project_id,
+    with_test,
+)
 from workbench.core.projects.project_file import (
     graph_from_plain,
     graph_to_plain,
@@ -26,7 +32,6 @@ from workbench.core.projects.project_file import (
     read_project,
     save_project,
 )
-from workbench.core.projects.robustness import RobustnessTest, with_test
 from workbench.errors import ProjectFileError, SaveError
 
 ROOT = Path(__file__).parents[3]

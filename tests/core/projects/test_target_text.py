@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.core.params import IntParam, check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import automatic_target, parse_target, target_text
+from workbench.core.projects.texts import automatic_target, parse_target, target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from workbench.core.storage.file_lock import has_open
+from workbench.core.storage.own_file import has_open
 
 
 def test_a_process_that_is_gone_has_nothing_open(tmp_path):

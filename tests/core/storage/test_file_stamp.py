@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from workbench.core.storage.file_lock import take_lock
-from workbench.core.storage.file_stamp import FileStamp, OnlyOver, path_key, read_stamp
+from workbench.core.storage.own_file import take_lock
+from workbench.core.storage.save import FileStamp, OnlyOver, path_key, read_stamp
 from workbench.errors import FileChangedError
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.storage.file_tail import tail_bytes, tail_lines, without_noise
+from workbench.core.storage.foreign_file import tail_bytes, tail_lines, without_noise
 
 
 def test_the_last_lines_are_given_without_control_characters(tmp_path):

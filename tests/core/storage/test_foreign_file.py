@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.planted_kinds import KINDS, plant_kind
-from workbench.core.storage.file_lock import is_locked, take_lock
-from workbench.core.storage.file_tail import tail_bytes, tail_lines
-from workbench.core.storage.foreign_file import open_foreign, open_foreign_text, read_foreign
+from workbench.core.storage.foreign_file import (
+    open_foreign,
+    open_foreign_text,
+    read_foreign,
+    tail_bytes,
+    tail_lines,
+)
 from workbench.core.storage.json_file import read_json
+from workbench.core.storage.own_file import is_locked, take_lock
 
 
 @pytest.mark.parametrize("kind", KINDS)

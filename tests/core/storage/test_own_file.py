@@ -7,12 +7,12 @@ import stat
 
 import pytest
 
-from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.own_file import (
     make_own_folder,
     make_private,
     open_own,
     replace_own,
+    take_lock,
 )
 from workbench.core.storage.save import save_bytes, save_with_folder
 from workbench.errors import LinkFoundError, SaveError

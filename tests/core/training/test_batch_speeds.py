@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.training.batch_speeds import BatchSpeeds
+from workbench.core.training.batch_change import BatchSpeeds
 
 SIZES = [8, 16, 32, 64, 128, 256, 512, 1024, 2048]
 TRUE = [size / (0.004 + size / 16_000) for size in SIZES]

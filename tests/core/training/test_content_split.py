@@ -9,13 +9,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
-from workbench.core.training.content_split import SplitImages, SplitRule, divide_by_content
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain, read_marks
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import (
     TEST,
     TRAIN,
     VALIDATION,
+    SplitImages,
+    SplitRule,
+    divide_by_content,
     divide_by_order,
     split_indices,
     split_sizes,

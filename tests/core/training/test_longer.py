@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.training.learning_rates import learning_rates
-from workbench.core.training.longer import LongerTraining
+from workbench.core.training.learning_rates import LongerTraining, learning_rates
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.schedules import all_schedules
 

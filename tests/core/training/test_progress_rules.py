@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.training.phases import phases_of
-from workbench.core.training.progress_rules import BestSoFar, ProgressRules
+from workbench.core.training.progress_rules import BestSoFar, ProgressRules, phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
-from workbench.runs.log.epoch_record import record_of_epochs
+from workbench.runs.log.history import record_of_epochs
 
 
 def epoch(number, accuracy=None, loss=None, **values):

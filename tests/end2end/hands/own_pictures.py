@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from tests.end2end.robot import Robot, center, opened
 from tests.end2end.user import User, at_the_window
-from workbench.gui.files.data_chooser import KIND
+from workbench.gui.files.opening import KIND
 from workbench.gui.shell.main_window import MainWindow
 
 _TRAINED_S = 240

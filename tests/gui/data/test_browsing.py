@@ -10,13 +10,12 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 
 from workbench.core.projects.project import Choice
-from workbench.gui.data.browse.images import Images, Shown
-from workbench.gui.data.classes.box import ClassesBox
-from workbench.gui.data.classes.line import ClassLine
+from workbench.gui.data.classes import ClassesBox, ClassLine
+from workbench.gui.data.image_list import Images, Shown
+from workbench.gui.images.grid import _KEPT
 from workbench.gui.images.sample_dialog import SampleDialog
-from workbench.gui.images.thumbnails import _KEPT
 from workbench.pictures.png import write_png
-from workbench.protocol.browsing import ListedImages, MakeThumbnails
+from workbench.protocol.describe_data import ListedImages, MakeThumbnails
 
 NAMES = ("ash", "beech", "oak")
 COUNT = 40

@@ -10,11 +10,17 @@ from PySide6.QtWidgets import QLineEdit
 
 from workbench.core.network.roles import find_outputs
 from workbench.core.projects.project import Choice
-from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.classes.box import ClassesBox
-from workbench.gui.data.classes.changes import num_classes, own_names, renamed, restored
-from workbench.gui.data.classes.line import ClassLine, LeftOutLine
-from workbench.gui.data.network.present import backbones_of
+from workbench.gui.data.classes import (
+    ClassesBox,
+    ClassLine,
+    ClassRow,
+    LeftOutLine,
+    num_classes,
+    own_names,
+    renamed,
+    restored,
+)
+from workbench.gui.data.network import backbones_of
 from workbench.pictures.png import write_png
 
 pytestmark = pytest.mark.worker

@@ -22,7 +22,7 @@ from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.errors import DatasetError
-from workbench.gui.data.check.rows import ROW_PX, settle_words
+from workbench.gui.data.finding_views import ROW_PX, settle_words
 from workbench.protocol.data_check import (
     CheckData,
     DataCheckReport,
@@ -589,7 +589,7 @@ def test_an_edit_leaves_what_is_known_of_the_images(panel, described, service, q
 
 def test_versions_are_saved_and_gone_back_to_in_one_step_each(panel, window, qtbot, monkeypatch):
     document, versions = window.context.document, panel.versions
-    monkeypatch.setattr("workbench.gui.data.check.versions.ask_text", lambda *_: " before & after ")
+    monkeypatch.setattr("workbench.gui.data.check.ask_text", lambda *_: " before & after ")
     versions.ask_name()
     click(qtbot, panel.open_button)
     press(panel, qtbot, "Leave out")
@@ -606,14 +606,12 @@ def test_versions_are_saved_and_gone_back_to_in_one_step_each(panel, window, qtb
     assert [each.name for each in document.project.data_versions] == ["before & after"]
     document.undo_stack.redo()
     answers = iter((1, 0))
-    monkeypatch.setattr(
-        "workbench.gui.data.check.versions.ask_choice", lambda *_, **__: next(answers)
-    )
+    monkeypatch.setattr("workbench.gui.data.check.ask_choice", lambda *_, **__: next(answers))
     delete.trigger()
     assert document.project.data_versions
     delete.trigger()
     assert document.project.data_versions == ()
-    monkeypatch.setattr("workbench.gui.data.check.versions.ask_text", lambda *_: None)
+    monkeypatch.setattr("workbench.gui.data.check.ask_text", lambda *_: None)
     versions.ask_name()
     assert document.project.data_versions == ()
     versions.use("gone")

@@ -15,13 +15,12 @@ from workbench.core.projects.project import Choice
 from workbench.core.specs import Inference, Option
 from workbench.core.specs.dataset import ArrayPart, LoadedData
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.contents import DataContentsPanel
-from workbench.gui.data.reading import ReadingBox
+from workbench.gui.data.classes import ClassRow
+from workbench.gui.data.contents import DataContentsPanel, ReadingBox
 from workbench.gui.data.split import split_parts
 from workbench.gui.data.split_counts import Given, class_counts, split_counts, split_words
-from workbench.gui.kit.cards import Box
-from workbench.gui.kit.working_dialog import InstallLink
+from workbench.gui.kit.dialogs import InstallLink
+from workbench.gui.kit.widgets import Box
 from workbench.parts import HEIC
 from workbench.pictures.portable.signatures import UNSUPPORTED
 from workbench.pictures.prepare import prepare

@@ -12,7 +12,7 @@ from tests.contexts import PlainContext
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
-from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.classes import ClassRow
 from workbench.pictures.edited import edited
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication
 from workbench.assets import data_path
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
-from workbench.gui.data.license_dialog import LicenseDialog
-from workbench.gui.data.source import DataSourcePanel
+from workbench.gui.data.source import DataSourcePanel, LicenseDialog
 
 
 @pytest.fixture

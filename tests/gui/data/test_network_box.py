@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton
 from tests.class_folders import write_plain
 from workbench.backbones import all_backbones
 from workbench.core.network.roles import find_outputs
-from workbench.gui.common.download_dialog import DownloadWeightsDialog
-from workbench.gui.data.network.present import backbones_of, network_words, reason_of
+from workbench.gui.common.weights import DownloadWeightsDialog
+from workbench.gui.data.network import backbones_of, network_words, reason_of
 from workbench.gui.kit.labels import unbroken
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.describe_data import ClassDescription, DataDescription

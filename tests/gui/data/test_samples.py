@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
 
 from workbench.core.projects.project import Choice
-from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.classes import ClassRow
 from workbench.gui.images.sample_dialog import SampleDialog
 
 pytestmark = pytest.mark.worker

@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QApplication
 from workbench.core.params import defaults
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
-from workbench.gui.data.source import DataSourceBox
+from workbench.gui.data.source import DataSourceBox, TableColumnsDialog
 from workbench.gui.data.state import DataState
-from workbench.gui.data.table_columns import TableColumnsDialog
 from workbench.pictures.png import png_bytes
 
 IMAGE = png_bytes(np.zeros((2, 2, 3), np.uint8))

@@ -11,7 +11,7 @@ from workbench.backbones import all_backbones
 from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
-from workbench.gui.design.canvas.blocks.card import GroupItem
+from workbench.gui.design.canvas.blocks import GroupItem
 from workbench.gui.design.canvas.gesture import BACKBONE_MIME
 
 SPEC = min(all_backbones().values(), key=lambda spec: spec.order)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from tests.gui.design.hand import Hand
 from workbench.backbones import all_backbones
 from workbench.gui.design.canvas.gesture import LAYER_MIME
-from workbench.gui.help.viewer import HelpViewer
+from workbench.gui.help import HelpViewer
 from workbench.templates import find_template
 
 

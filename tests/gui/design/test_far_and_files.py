@@ -12,7 +12,7 @@ from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
 from workbench.gui.design.canvas.style import CanvasStyle
-from workbench.gui.design.drawing import png_bytes, svg_bytes
+from workbench.gui.design.canvas_panel import png_bytes, svg_bytes
 from workbench.templates import find_template
 
 

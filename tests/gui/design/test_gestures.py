@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
-from workbench.gui.design.gestures.drag_connection import DragConnection
-from workbench.gui.design.gestures.move_nodes import MoveNodes
+from workbench.gui.design.gestures.connecting import DragConnection
+from workbench.gui.design.gestures.moving import MoveNodes
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier

@@ -16,8 +16,8 @@ from workbench.core.network.folding import card_id
 from workbench.core.network.graph import Edge, Graph
 from workbench.core.projects.project import Project, View
 from workbench.gui.design.canvas.accessible import CanvasInterface
-from workbench.gui.design.canvas.blocks.card import GroupItem
-from workbench.gui.design.drawing import png_bytes, svg_bytes
+from workbench.gui.design.canvas.blocks import GroupItem
+from workbench.gui.design.canvas_panel import png_bytes, svg_bytes
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 BLOCK = card_id("block")

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 from tests.gui.design.hand import NONE, chain
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
-from workbench.gui.kit.cards import Box
 from workbench.gui.kit.problem_list import ProblemList
+from workbench.gui.kit.widgets import Box
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from tests.gui.design.hand import chain
 from workbench.core.network.graph import Edge, Node
 from workbench.core.projects.project import Project, View
-from workbench.gui.design.canvas.problem_card import CARD_WIDTH
+from workbench.gui.design.canvas.problems import CARD_WIDTH
 from workbench.templates import find_template
 
 ZOOMS = (0.15, 0.22, 0.35, 0.6, 0.8, 1.0, 1.5)

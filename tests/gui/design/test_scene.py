@@ -10,9 +10,9 @@ from workbench.core.network.graph import Edge, Graph
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
-from workbench.gui.design.canvas.motion import allow_motion, is_motion_allowed
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
+from workbench.gui.kit.theme import allow_motion, is_motion_allowed
 
 
 def mirror(panel, document) -> None:

@@ -13,7 +13,7 @@ from tests.gui.design.test_groups import BLOCK, center, grouped_chain, title
 from tests.gui.design.test_menus import choose, right_click, words
 from workbench.core.network.graph import TRAININGS, Graph
 from workbench.core.projects.project import Project, View
-from workbench.gui.design.canvas.blocks.card import GroupItem
+from workbench.gui.design.canvas.blocks import GroupItem
 from workbench.gui.kit.theme import Theme
 
 

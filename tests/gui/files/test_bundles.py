@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFileDialog
 from tests.class_folders import stripes_project, write_stripes
 from tests.window_parts import drop_on
 from workbench.core.projects.project_file import save_project
-from workbench.gui.files.bundles import BundleDialog
-from workbench.gui.kit import file_dialogs
+from workbench.gui.files.opening import BundleDialog
+from workbench.gui.kit import dialogs
 
 
 def test_a_bundle_is_saved_and_opened_from_the_window(window, qtbot, tmp_path, monkeypatch):
@@ -27,7 +27,7 @@ def test_a_bundle_is_saved_and_opened_from_the_window(window, qtbot, tmp_path, m
         qtbot.mouseClick(dialog.next, Qt.MouseButton.LeftButton)
     assert window.status.currentMessage() == "Saved out.workbundle."
     (tmp_path / "there").mkdir()
-    monkeypatch.setattr(file_dialogs, "choose_folder", lambda *_: str(tmp_path / "there"))
+    monkeypatch.setattr(dialogs, "choose_folder", lambda *_: str(tmp_path / "there"))
     words = drop_on(window, out)
     assert words == "Drop to open the bundle “out.workbundle”"
     unpacked = tmp_path / "there" / "out"
@@ -38,7 +38,7 @@ def test_a_bundle_is_saved_and_opened_from_the_window(window, qtbot, tmp_path, m
 
 def test_a_file_that_is_no_bundle_is_refused_in_words(window, qtbot, tmp_path, monkeypatch):
     (tmp_path / "x.workbundle").write_bytes(b"no zip")
-    monkeypatch.setattr(file_dialogs, "choose_folder", lambda *_: str(tmp_path))
+    monkeypatch.setattr(dialogs, "choose_folder", lambda *_: str(tmp_path))
     dialog = window.bundles.ask_open(str(tmp_path / "x.workbundle"))
     assert dialog.isModal()
     qtbot.waitUntil(lambda: "is no bundle that can be opened" in dialog.status.text())

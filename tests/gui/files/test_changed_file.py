@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from tests.window_parts import window_context
 from workbench.app import make_window
 from workbench.core.projects.project_file import read_project, save_project
-from workbench.gui.files.compare_with_file import CompareWithFile
+from workbench.gui.files.controller import CompareWithFile
 from workbench.templates import find_template
 
 

@@ -18,8 +18,8 @@ from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
 from workbench.gui.classify.sources import from_web
 from workbench.gui.common.drops import sort_drop
-from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import png_bytes
+from workbench.pictures.thumbnails import decode_picture
 from workbench.protocol.describe_data import ClassDescription, DataDescription, DescribeData
 
 PNG = png_bytes(np.full((4, 6, 3), 7, np.uint8))

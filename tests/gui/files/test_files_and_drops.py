@@ -17,11 +17,10 @@ from tests.window_parts import drag_over, drop_on, let_go, mime_of
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
-from workbench.gui.kit.messages import Answer
+from workbench.gui.kit.dialogs import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures.png import write_png
-from workbench.protocol.classify import Classify
-from workbench.protocol.classify_many import ClassifyMany
+from workbench.protocol.classify import Classify, ClassifyMany
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.protocol.weights import LoadWeights
 from workbench.templates import find_template

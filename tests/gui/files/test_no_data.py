@@ -13,9 +13,9 @@ from workbench.backbones import weights_file
 from workbench.core.projects.project import Choice
 from workbench.datasets import all_datasets
 from workbench.downloads.download import keras_folder
-from workbench.gui.common.download_dialog import DownloadWeightsDialog
+from workbench.gui.common.weights import DownloadWeightsDialog
 from workbench.gui.data.source import DataSourcePanel
-from workbench.gui.kit import file_dialogs
+from workbench.gui.kit import dialogs as file_dialogs
 from workbench.pictures.png import write_png
 from workbench.templates import find_template, list_templates
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project_file import read_project, save_project
-from workbench.gui.files import run_opener
+from workbench.gui.files import opening
 from workbench.protocol.events import RunFinished
 from workbench.runs.home import runs_home
 from workbench.templates import find_template
@@ -114,7 +114,7 @@ def answered(request, monkeypatch):
     """What the user answers, and the questions."""
     asked = []
     answer = request.param
-    monkeypatch.setattr(run_opener, "ask_choice", lambda *words: asked.append(words) or answer)
+    monkeypatch.setattr(opening, "ask_choice", lambda *words: asked.append(words) or answer)
     return answer, asked
 
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 from tests.class_folders import write_plain
 from tests.window_parts import drop_on, window_context
 from workbench.document.recovery import RecoverySlot, find_offers
-from workbench.gui.files import start_controller as start_flow
-from workbench.gui.files.recovery import RecoveryController
+from workbench.gui.files import opening as start_flow
+from workbench.gui.files.opening import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
 from workbench.protocol.describe_data import DataDescription
 from workbench.protocol.messages import Progress

@@ -17,8 +17,7 @@ from workbench.core.params import (
     SizeParam,
     TextParam,
 )
-from workbench.gui.forms.hint_line import PathLine
-from workbench.gui.forms.param_editors import parse_numbers
+from workbench.gui.forms.param_editors import PathLine, parse_numbers
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.layout import scroll_area
 

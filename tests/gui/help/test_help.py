@@ -15,9 +15,14 @@ from workbench.assets import help_path, resource_path
 from workbench.backbones import all_backbones
 from workbench.core.registry import Registry
 from workbench.core.training.recipe import RECIPE_PARAMS
-from workbench.gui.help.about import AboutDialog, system_info
-from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
-from workbench.gui.help.viewer import HelpViewer
+from workbench.gui.help import (
+    AboutDialog,
+    HelpViewer,
+    ShortcutsSheet,
+    balanced,
+    groups_of,
+    system_info,
+)
 from workbench.help_pages import BACKBONES, GENERAL_PAGES, found_pages, page_markdown
 from workbench.layers import all_layers
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit
 
-from workbench.gui.kit.messages import ask_text
+from workbench.gui.kit.dialogs import ask_text
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.kit.file_dialogs import DialogFolders, ask_folder, ask_folders
+from workbench.gui.kit.dialogs import DialogFolders, ask_folder, ask_folders
 
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 

@@ -9,9 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QLabel, QMessageBox
 
 from workbench.errors import RunError
-from workbench.gui.kit import working_dialog as place
-from workbench.gui.kit.messages import show_error
-from workbench.gui.kit.working_dialog import InstallDialog, InstallLink
+from workbench.gui.kit import dialogs as place
+from workbench.gui.kit.dialogs import InstallDialog, InstallLink, show_error
 from workbench.parts import HEIC, LITERT
 
 
@@ -95,7 +94,7 @@ def test_an_error_about_a_missing_part_offers_to_install_it(qtbot, monkeypatch):
         (install,) = [each for each in box.buttons() if each.text() == "Install LiteRT…"]
         monkeypatch.setattr(box, "clickedButton", lambda: install)
 
-    monkeypatch.setattr("workbench.gui.kit.messages.InstallDialog", Dialog)
+    monkeypatch.setattr("workbench.gui.kit.dialogs.InstallDialog", Dialog)
     monkeypatch.setattr(QMessageBox, "exec", choose)
     show_error(None, LITERT.error())
     assert opened == [LITERT, "shown"]

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QFrame, QMessageBox
 
 from workbench.core.projects.project_file import read_project
 from workbench.errors import ProjectFileError
-from workbench.gui.kit import wait_label
+from workbench.gui.kit import widgets
+from workbench.gui.kit.dialogs import make_box
 from workbench.gui.kit.labels import (
     TIP_LETTERS,
     action_tip,
@@ -20,8 +21,7 @@ from workbench.gui.kit.labels import (
     window_words,
     with_key,
 )
-from workbench.gui.kit.messages import make_box
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.widgets import WaitLabel
 
 
 def test_a_shape_is_never_broken_at_the_end_of_a_line(qtbot):
@@ -100,7 +100,7 @@ def test_a_wait_is_said_in_minutes_as_everywhere(qtbot, monkeypatch):
     label = WaitLabel()
     qtbot.addWidget(label)
     now = [100.0]
-    monkeypatch.setattr(wait_label, "monotonic", lambda: now[0])
+    monkeypatch.setattr(widgets, "monotonic", lambda: now[0])
     label.wait_for("Trying")
     assert label.text() == "Trying…"
     now[0] += 126.0

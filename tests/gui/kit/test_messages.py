@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from workbench.gui.kit.messages import Answer, ask_unsaved
+from workbench.gui.kit.dialogs import Answer, ask_unsaved
 
 
 @pytest.mark.parametrize(

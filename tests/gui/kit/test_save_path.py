@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.core.projects.project import Project
-from workbench.gui.kit import save_path
-from workbench.gui.kit.save_path import ask_save_path, with_ending
+from workbench.gui.kit import dialogs
+from workbench.gui.kit.dialogs import ask_save_path, with_ending
 
 FILTERS = "Tables (*.csv);;All files (*)"
 
@@ -42,7 +42,7 @@ def typed(monkeypatch):
             questions.append(what)
             return answer
 
-        monkeypatch.setattr(save_path, "ask_choice", ask)
+        monkeypatch.setattr(dialogs, "ask_choice", ask)
         return questions
 
     return type_in
@@ -76,7 +76,7 @@ def test_saving_a_project_does_not_replace_another_unasked(window, tmp_path, mon
     window.context.document.new(Project())
     window.context.document.add_node("input")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_args: (str(tmp_path / "net"), ""))
-    monkeypatch.setattr(save_path, "ask_choice", lambda *_args, **_named: 1)
+    monkeypatch.setattr(dialogs, "ask_choice", lambda *_args, **_named: 1)
     assert not window.files.save_as()
     assert other.read_text() == "another project"
     assert window.context.document.is_dirty

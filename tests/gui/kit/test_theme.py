@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from workbench.assets import resource_path
 from workbench.core.specs import CATEGORIES
-from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT
-from workbench.gui.kit.theme import Theme, style_sheet
+from workbench.gui.kit.theme import CATEGORY_COLORS, DARK, LIGHT, Theme, style_sheet
 
 THEMES = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 READ = ("text", "dim")

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from tests.looks import wait_until_painted
 from tests.staged import CLASSES, VIEWS, Staged
-from workbench.gui.kit.cards import TextBox
-from workbench.gui.train.runs.run_columns import COLUMNS
+from workbench.gui.kit.widgets import TextBox
 from workbench.gui.train.runs.run_list import RunListPanel
+from workbench.gui.train.runs.run_model import COLUMNS
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 
 BEARING_PX = 2

@@ -10,11 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from workbench.gui.files import controller
-from workbench.gui.help.settings_dialog import SettingsDialog
-from workbench.gui.help.shortcuts import groups_of
+from workbench.gui.help import SettingsDialog, groups_of
 from workbench.gui.kit.buttons import IconButton
-from workbench.gui.kit.messages import Answer
-from workbench.gui.shell import action_handlers
+from workbench.gui.kit.dialogs import Answer
+from workbench.gui.shell import actions
 from workbench.gui.views import project_views
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -159,7 +158,7 @@ def started(monkeypatch):
     """The processes that would be started."""
     started = []
     monkeypatch.setattr(
-        action_handlers.QProcess,
+        actions.QProcess,
         "startDetached",
         lambda program, arguments: [started.append((program, arguments)), (True, 1)][1],
     )

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel, QScrollArea
 from tests.window_parts import window_context
 from tests.written_runs import WrittenRun
 from workbench.app import make_window
-from workbench.gui.common.window_state import WindowState
-from workbench.gui.help.shortcuts import groups_of
-from workbench.gui.kit.cards import Card
-from workbench.gui.kit.colors import DARK
+from workbench.gui.common.context import WindowState
+from workbench.gui.help import groups_of
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.theme import DARK
+from workbench.gui.kit.widgets import Card
 from workbench.gui.shell.actions import ACTIONS
 from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore

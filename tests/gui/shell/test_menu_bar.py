@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication
 from tests.gui.design.hand import chain
 from workbench.core.projects.project import Project
 from workbench.gui.design.canvas_actions import CANVAS_ACTIONS
-from workbench.gui.train.series.cross_validation import CrossValidationDialog
-from workbench.gui.train.series.sweep_dialog import SweepDialog
+from workbench.gui.train.series.dialogs import CrossValidationDialog, SweepDialog
 
 _ROOM_PX = 640
 """What a screen of 1024 x 700 leaves below a menu bar."""

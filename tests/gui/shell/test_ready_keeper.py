@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from workbench.app import keep_trainer_ready
-from workbench.gui.shell import ready_keeper
-from workbench.runs.ready import ready_trainer
+from workbench.gui.common import next_run
+from workbench.runs.start import ready_trainer
 from workbench.templates import find_template
 
 
 @pytest.fixture
 def keeper(window, monkeypatch):
-    monkeypatch.setattr(ready_keeper, "DELAY_MS", 0)
+    monkeypatch.setattr(next_run, "DELAY_MS", 0)
     keeper = keep_trainer_ready(window)
     yield keeper
     keeper.close()

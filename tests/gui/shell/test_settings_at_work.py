@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QWidget
 
-from workbench.gui.forms.hint_line import HintLine
-from workbench.gui.help.settings_dialog import SettingsDialog
+from workbench.gui.forms.param_editors import HintLine
+from workbench.gui.help import SettingsDialog
 from workbench.runs.home import runs_home
 from workbench.settings.options import all_settings
 from workbench.settings.options.keeps_trainer_ready import SPEC as KEEPS_READY

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from tests import sshd
-from workbench.gui.kit.collapsible import CollapsibleSection
-from workbench.remote.ssh.host import RemoteHost
+from workbench.gui.kit.widgets import CollapsibleSection
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.host_keys import accepted_keys
 from workbench.remote.ssh.saved_hosts import saved_choices
 

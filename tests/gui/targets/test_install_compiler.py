@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbench.gui.targets.install_compiler_dialog import InstallCompilerDialog
+from workbench.gui.targets.preflight_dialog import InstallCompilerDialog
 from workbench.preflight.compiler_environment import CompilerEnvironment
 
 

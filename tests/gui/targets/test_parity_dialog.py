@@ -7,7 +7,7 @@ import pytest
 
 from tests.small_projects import stripes_project
 from workbench.core.projects.project import Choice
-from workbench.gui.targets.menu import DIALOGS
+from workbench.gui.targets.controller import DIALOGS
 
 pytestmark = pytest.mark.worker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measurer import Measurer
-from workbench.gui.targets.menu import DIALOGS
+from workbench.gui.targets.controller import DIALOGS
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed
 from workbench.protocol.preflight import (

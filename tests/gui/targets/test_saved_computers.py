@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 
 from workbench.gui.kit.labels import ElidedLabel
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys
 from workbench.remote.ssh.saved_hosts import choice_of, find_host, save_host, saved_hosts
-from workbench.runs.places import is_known
+from workbench.runs.trust import is_known
 
 ME, YOU = (RemoteHost(host="vm", user=user, port=2222) for user in ("me", "you"))
 KEY = HostKey("ssh-ed25519", "AAAAC3NzaC1lZDI1NTE5AAAAIGFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.projects.project import Choice
-from workbench.gui.targets.menu import TargetMenu
+from workbench.gui.targets.controller import TargetMenu
 from workbench.gui.train import run_controller as run_flow
 from workbench.targets import all_targets, target_label
 

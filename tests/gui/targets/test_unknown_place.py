@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.hostile import Listener, away_run
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
-from workbench.runs.places import UnknownPlaceError, addresses_of, is_known, remember
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.trust import UnknownPlaceError, addresses_of, is_known, remember
 from workbench.targets import all_targets
 
 

@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.core.projects.project import Project
 from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint, LearningRatePlot
-from workbench.gui.plots.trial_plot import TrialPlot, TrialPoint
-from workbench.gui.train.class_accuracy import NOTHING_YET, ClassPanel
-from workbench.gui.train.plots.overlay import OVERLAY_COLORS
+from workbench.gui.plots.sweep_plot import (
+    BatchSizePlot,
+    BatchSizePoint,
+    LearningRatePlot,
+    TrialPlot,
+    TrialPoint,
+)
+from workbench.gui.train.plots.legend import OVERLAY_COLORS
+from workbench.gui.train.run_pages import NOTHING_YET, ClassPanel
 from workbench.runs.folder import create_run
 from workbench.runs.log.confusion_history import append_confusion
 

@@ -10,10 +10,15 @@ from PySide6.QtCore import Qt
 from shiboken6 import isValid
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.gui.train.series import cross_validation, series_dialog
-from workbench.gui.train.series.cross_validation import CrossValidationDialog
-from workbench.runs.library.cross_validation import FoldPlan, series_result
-from workbench.runs.library.series import begin_series, newest_series, spread_words
+from workbench.gui.train.series import dialogs
+from workbench.gui.train.series.dialogs import CrossValidationDialog
+from workbench.runs.library.series import (
+    FoldPlan,
+    begin_series,
+    newest_series,
+    series_result,
+    spread_words,
+)
 from workbench.runs.state import queue
 
 _PATIENCE_MS = 240_000
@@ -69,7 +74,7 @@ def test_closed_while_it_queues_and_opened_again_it_queues_the_runs_once(
         may_go_on.wait(_PATIENCE_MS / 1000)
         return begin_series(*words, **where)
 
-    monkeypatch.setattr(series_dialog, "begin_series", held)
+    monkeypatch.setattr(dialogs, "begin_series", held)
     monkeypatch.setattr(queue, "_start", lambda _run, _marker: None)  # all go on waiting
     dialog.start.click()
     qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
@@ -102,7 +107,7 @@ def test_a_late_look_does_not_bring_back_the_series_of_another_project(
             may_end.wait(_PATIENCE_MS / 1000)
         return series_result(series, home)
 
-    monkeypatch.setattr(cross_validation, "series_result", late)
+    monkeypatch.setattr(dialogs, "series_result", late)
     dialog._look()
     qtbot.waitUntil(begun.is_set, timeout=_PATIENCE_MS)
     document.new(project)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from tests.looks import wait_until_painted
 from workbench.core.projects.project import new_project_id
-from workbench.gui.common import project_runs
+from workbench.gui.common import run_text
 from workbench.gui.train import run_controller
 from workbench.protocol.events import RunFinished
 from workbench.templates import find_template
@@ -120,7 +120,7 @@ def test_another_projects_run_is_stopped_only_when_it_is_agreed_by_name(
         asked.append((what, more, choices[default]))
         return answers.pop(0)
 
-    monkeypatch.setattr(project_runs, "ask_choice", answer)
+    monkeypatch.setattr(run_text, "ask_choice", answer)
     train = cifar.show_view("train")
     cifar.context.library.select(other.path)
     qtbot.waitUntil(train.header.stop.isEnabled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.train.next_steps import NextSteps
+from workbench.gui.train.banners import NextSteps
 
 
 def test_the_remark_is_whole_or_left_out(qtbot):

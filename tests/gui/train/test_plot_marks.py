@@ -10,14 +10,11 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QWheelEvent
 
 from tests.gui.train.test_plot_overlays import batch, epoch, started, trained
-from workbench.gui.kit.colors import LIGHT
-from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.curve_button import only
-from workbench.gui.plots.mark_strip import HEIGHT_PX
-from workbench.gui.plots.robust_range import robust_span
-from workbench.gui.plots.smoothing_control import SLIDER_STEPS
-from workbench.gui.train.plots.overlay import Overlay, overlay_color
-from workbench.gui.train.plots.run_plots import MAIN, RunPlots
+from workbench.gui.kit.theme import LIGHT, Theme
+from workbench.gui.plots.header import HEIGHT_PX, only
+from workbench.gui.plots.scaling import robust_span
+from workbench.gui.train.plots.legend import Overlay, overlay_color
+from workbench.gui.train.plots.run_plots import MAIN, SLIDER_STEPS, RunPlots
 from workbench.protocol.events import DataReady, EpochFinished, RunFinished, RunStarted
 from workbench.runs.log.history import MetricHistory
 

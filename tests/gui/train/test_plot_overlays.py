@@ -13,14 +13,18 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel
 
 from workbench.curves.learning_rate import SPEC as RATE
-from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.smoothing_control import SLIDER_STEPS
-from workbench.gui.plots.value_axis import log_ticks, round_times
-from workbench.gui.plots.x_scale import XScale, time_words, x_words
-from workbench.gui.train.plots.overlay import OVERLAY_COLORS, Overlay, overlay_color
-from workbench.gui.train.plots.redraw_throttle import MAX_INTERVAL_S, MIN_INTERVAL_S, RedrawThrottle
-from workbench.gui.train.plots.run_plots import MAIN, RunPlots
+from workbench.gui.kit.theme import DARK, LIGHT, Theme
+from workbench.gui.plots.axes import log_ticks, round_times
+from workbench.gui.plots.scaling import XScale, time_words, x_words
+from workbench.gui.train.plots.legend import OVERLAY_COLORS, Overlay, overlay_color
+from workbench.gui.train.plots.run_plots import (
+    MAIN,
+    MAX_INTERVAL_S,
+    MIN_INTERVAL_S,
+    SLIDER_STEPS,
+    RedrawThrottle,
+    RunPlots,
+)
 from workbench.protocol.events import Batch, DataReady, EpochFinished, Plan, RunStarted
 from workbench.runs.log.history import MetricHistory
 

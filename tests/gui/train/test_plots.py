@@ -18,19 +18,16 @@ from PySide6.QtSvg import QSvgRenderer
 from workbench.core.format import number_text
 from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
-from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.figure_file import figure_file
-from workbench.gui.plots.pyramid import PeakPyramid
+from workbench.gui.common.figure_saver import figure_file
+from workbench.gui.kit.theme import DARK, LIGHT, Theme
+from workbench.gui.plots.scaling import PeakPyramid, XScale
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
-from workbench.gui.plots.smoothing_control import epochs_of, position_of, smoothing_words
-from workbench.gui.plots.x_scale import XScale
 from workbench.gui.train.plots import live_plot, run_plots
 from workbench.gui.train.plots.plot_table import RunTable, csv_text
-from workbench.gui.train.plots.run_plots import RunPlots
+from workbench.gui.train.plots.run_plots import RunPlots, epochs_of, position_of, smoothing_words
 from workbench.protocol.events import Batch, DataReady, EpochFinished
+from workbench.runs.log.curve_columns import Series, read_at
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.series import Series, read_at
 
 FLOATS = st.floats(-1e6, 1e6) | st.just(np.nan)
 # A machine shared with others may be slow at any moment: nothing here is about time.

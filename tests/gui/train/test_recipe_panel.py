@@ -16,12 +16,10 @@ from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.schedules import all_schedules
-from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.train.recipe import RecipePanel, differences
-from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
+from workbench.gui.kit.buttons import ElidedComboBox
+from workbench.gui.train.recipe import RecipePanel, ScheduleCurve, differences, schedule_words
 from workbench.gui.train.state import TrainState
-from workbench.runs.extensions import Extension
-from workbench.runs.folder import create_run
+from workbench.runs.folder import Extension, create_run
 
 
 @pytest.fixture

@@ -12,11 +12,9 @@ from PySide6.QtGui import QFontMetrics
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import new_project_id
 from workbench.gui.common.run_text import elide_mode, headline, quoted_name, state_words, when
-from workbench.gui.kit.fonts import ui_font
-from workbench.gui.kit.theme import Theme
-from workbench.gui.train.log_text import LogFormatter
-from workbench.gui.train.runs.run_columns import COLUMNS
-from workbench.gui.train.runs.run_delegate import state_color
+from workbench.gui.kit.theme import Theme, ui_font
+from workbench.gui.train.log_panel import LogFormatter
+from workbench.gui.train.runs.run_model import COLUMNS, state_color
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
     CheckpointKept,
@@ -29,8 +27,8 @@ from workbench.protocol.events import (
 from workbench.runs.folder import create_run
 from workbench.runs.library.index import summarise
 from workbench.runs.library.summary import RunSummary
-from workbench.runs.log.event_text import resumed_words, time_shares, time_words
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.texts import resumed_words, time_shares, time_words
 from workbench.runs.state.outcome import RunOutcome
 from workbench.templates import find_template
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QSlider
 
 from tests.gui.train.test_plot_overlays import trained
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.smoothing_control import DEFAULT_EPOCHS, position_of
+from workbench.gui.train.plots.run_plots import DEFAULT_EPOCHS, position_of
 from workbench.gui.train.run_pages import RunPages
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 
 from tests.class_folders import stripes_project, write_stripes
 from tests.worker.conftest import chain
-from workbench.gui.train.series.sweep_dialog import SweepDialog
+from workbench.gui.train.series.dialogs import SweepDialog
 from workbench.runs.library.series import series_runs
 from workbench.runs.state import queue
 

@@ -13,12 +13,11 @@ from workbench.checkup.sweep_check import check_sweep
 from workbench.client.background import Background
 from workbench.errors import RunError, SaveError, UsageError
 from workbench.gui.common import figure_saver
-from workbench.gui.train.series import series_dialog, sweep_dialog, sweep_plan
-from workbench.gui.train.series.axis_row import AxisRow
-from workbench.gui.train.series.sweep_dialog import SweepDialog
+from workbench.gui.train.series import dialogs, sweep_plan
+from workbench.gui.train.series.dialogs import SweepDialog
+from workbench.gui.train.series.sweep_settings import AxisRow
 from workbench.runs.folder import create_run
-from workbench.runs.library.sweep import SweepPlan
-from workbench.runs.library.sweep_axes import Axis, sweepable
+from workbench.runs.library.sweep import Axis, SweepPlan, sweepable
 from workbench.runs.library.sweep_result import sweep_result
 
 _PATIENCE_MS = 20_000
@@ -67,7 +66,7 @@ def test_a_late_look_does_not_bring_back_the_sweep_of_another_project(
             may_end.wait(_PATIENCE_MS / 1000)
         return found
 
-    monkeypatch.setattr(sweep_dialog, "sweep_result", late)
+    monkeypatch.setattr(dialogs, "sweep_result", late)
     shown = dialog.results
     make_runs(document.project, library.home, "old-1")
     library.refresh()
@@ -172,7 +171,7 @@ def test_nothing_is_started_while_runs_are_queued(dialog, window, qtbot, monkeyp
         may_end.wait(_PATIENCE_MS / 1000)
         raise SaveError("The disk is full.")
 
-    monkeypatch.setattr(series_dialog, "begin_series", held)
+    monkeypatch.setattr(dialogs, "begin_series", held)
     check_rates(dialog, qtbot)
     qtbot.waitUntil(plan.start.isEnabled, timeout=_PATIENCE_MS)
     plan.start.click()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.estimates.run_estimate import RunEstimate
-from workbench.gui.common import run_estimator
-from workbench.gui.common.run_estimator import time_title, time_words
+from workbench.core.checks.estimates import RunEstimate
+from workbench.gui.common import next_run
+from workbench.gui.common.next_run import time_title, time_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
 from workbench.runs.library.projects import OpenProject
+from workbench.runs.state.preparing import add_speed, measured_run
 from workbench.runs.state.queue import enqueue
-from workbench.runs.state.throughput import add_speed, measured_run
 
 
 @pytest.fixture(autouse=True)
@@ -240,7 +240,7 @@ def test_the_project_is_encoded_once_while_its_run_logs_steps(qtbot, cifar, writ
     context, encoded, real = cifar.context, [], OpenProject.of
     project, estimator = context.document.project, context.estimator
     encode = staticmethod(lambda given: [encoded.append(given), real(given)][1])
-    monkeypatch.setattr(run_estimator, "OpenProject", type("Encoded", (), {"of": encode}))
+    monkeypatch.setattr(next_run, "OpenProject", type("Encoded", (), {"of": encode}))
     run = written("", project=project, recipe=project.recipe).begin()
     _listed(qtbot, context)
     run.batches([1.0, 0.9])

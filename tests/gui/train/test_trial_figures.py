@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, Qt
 
-from workbench.gui.plots.trials.figure import Trial
-from workbench.gui.plots.trials.parallel_coordinates import ParallelCoordinates
-from workbench.gui.plots.trials.scale import AccuracyScale, Scale
-from workbench.gui.plots.trials.scatter import TrialScatter
-from workbench.gui.plots.trials.side_by_side import side_by_side
+from workbench.gui.plots.trials import (
+    AccuracyScale,
+    ParallelCoordinates,
+    Scale,
+    Trial,
+    TrialScatter,
+    side_by_side,
+)
 
 TITLES = ("Learning rate", "Optimizer")
 TRIALS = (

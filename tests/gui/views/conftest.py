@@ -11,7 +11,7 @@ from tests.gui.views.pets import keep_pets, write_pets
 from tests.gui.views.scripted import ScriptedService, give_weights
 from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
-from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.common.weights import WeightsLoader
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.runs.home import data_home

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.gui.views.scripted import cat
-from workbench.gui.classify.compare.agreement import PairedScore, agree, paired
+from workbench.gui.classify.compare import PairedScore, agree, paired
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, Score
 from workbench.protocol.messages import Done, Failed

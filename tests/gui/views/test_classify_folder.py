@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
 from tests.looks import wait_until_painted
-from workbench.core.calibration.true_class import TrueClasses
+from workbench.core.calibration.verdict import TrueClasses
 from workbench.core.format import share
-from workbench.gui.classify.folder import results, sorter, table_saver
+from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG
@@ -26,14 +26,16 @@ from workbench.gui.classify.result_card import PICTURE_PX
 from workbench.gui.classify.sources import folder_table, listed_folder
 from workbench.pictures.sorting import Plan
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.browsing import MakeThumbnails, ThumbnailsMade
-from workbench.protocol.classify import Classified, Classify, Score
-from workbench.protocol.classify_many import (
+from workbench.protocol.classify import (
     Agreement,
+    Classified,
     ClassifiedRows,
+    Classify,
     ClassifyMany,
     ManyClassified,
+    Score,
 )
+from workbench.protocol.describe_data import MakeThumbnails, ThumbnailsMade
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.evaluate import ClassScore
 
@@ -253,7 +255,7 @@ def test_a_folder_is_looked_at_first_and_saved_as_a_table_then(
         asked.append(name)
         return str(saved), ""
 
-    monkeypatch.setattr(table_saver, "ask_save_path", ask)
+    monkeypatch.setattr(sorter, "ask_save_path", ask)
     shown.save_button.click()
     qtbot.waitUntil(lambda: ready.wait.text() == "Saved as saved.csv.")
     assert saved.read_text() == "file,label\n"

@@ -8,7 +8,7 @@ from PIL import Image
 from tests.gui.views.scripted import cat
 from workbench.gui.classify.folder import sorter
 from workbench.gui.classify.folder.job import FolderTask
-from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
+from workbench.protocol.classify import ClassifiedRows, ClassifyMany, ManyClassified
 
 
 class TwoModels:

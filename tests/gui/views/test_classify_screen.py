@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPixmap
 
-from workbench.gui.classify.screen.grab import StillScreen, grab_reason
-from workbench.gui.classify.screen.overlay import RegionOverlay
+from workbench.gui.classify.screen import RegionOverlay, StillScreen, grab_reason
 from workbench.gui.classify.sources import screen_region
 from workbench.protocol.classify import Classify
 

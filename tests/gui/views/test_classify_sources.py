@@ -11,8 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from tests.gui.views.scripted import cat
 from workbench.gui.classify.sources import all_sources, from_web
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classify
-from workbench.protocol.fetch_picture import FetchPicture
+from workbench.protocol.classify import Classify, FetchPicture
 from workbench.protocol.messages import Done, Failed, Progress
 
 

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QFileDialog, QScrollArea
 from tests.gui.combos import shown_text
 from tests.gui.views.scripted import cat, words_below
 from tests.looks import wait_until_painted
-from workbench.gui.classify.bar_rows import ROW_PX
 from workbench.gui.classify.picture_strip import TILE, WORDS_PX, _fit
-from workbench.gui.classify.test_set_picker import NUM_PICTURES
+from workbench.gui.classify.pictures import NUM_PICTURES
+from workbench.gui.classify.result_card import ROW_PX
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify, Score, WarmUp

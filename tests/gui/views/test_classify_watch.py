@@ -8,11 +8,10 @@ import pytest
 from PIL import Image
 
 from tests.gui.views.scripted import cat
-from workbench.gui.classify.folder.watch import MOST_AT_ONCE
+from workbench.gui.classify.folder.job import MOST_AT_ONCE
 from workbench.gui.classify.sources import watch_folder
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classified
-from workbench.protocol.classify_many import ClassifiedRows, ClassifyMany, ManyClassified
+from workbench.protocol.classify import Classified, ClassifiedRows, ClassifyMany, ManyClassified
 from workbench.protocol.messages import Failed
 
 

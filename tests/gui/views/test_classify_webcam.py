@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QImage
 
 from tests.gui.views.scripted import cat
+from workbench.gui.classify import webcam as parts
 from workbench.gui.classify.sources import webcam
-from workbench.gui.classify.webcam import multimedia as parts
-from workbench.gui.classify.webcam.live import MAX_PX, LiveFrames
-from workbench.gui.kit.working_dialog import InstallDialog
+from workbench.gui.classify.webcam import MAX_PX, LiveFrames
+from workbench.gui.kit.dialogs import InstallDialog
 from workbench.parts import WEBCAM, Part
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify

@@ -10,11 +10,10 @@ from tests.measurer import Measurer
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.train.finders.controller import FinderController
+from workbench.gui.kit.theme import DARK, LIGHT
+from workbench.gui.train.finders import FinderController
 from workbench.gui.train.runs import controller as run_actions_flow
-from workbench.gui.train.runs.compare_dialog import CompareRuns, comparison_text
-from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
+from workbench.gui.train.runs.compare_dialog import CompareManyRuns, CompareRuns, comparison_text
 from workbench.gui.train.runs.controller import RunActions
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.find import (

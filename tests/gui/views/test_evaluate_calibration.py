@@ -13,7 +13,7 @@ from tests.gui.views.scripted import give_weights
 from tests.looks import wait_until_painted
 from workbench.core.calibration.distance import references
 from workbench.core.calibration.reliability import kept_counts, reliability
-from workbench.gui.evaluate.reliability_figure import ReliabilityFigure
+from workbench.gui.evaluate.calibration import ReliabilityFigure
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import (
@@ -27,7 +27,7 @@ from workbench.protocol.trained.calibration import (
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
-from workbench.runs.store.references import keep_calibration, keep_thresholds
+from workbench.runs.store.image_features import keep_calibration, keep_thresholds
 
 CONFIDENCE = np.array([0.99, 0.95, 0.9, 0.8, 0.72, 0.6, 0.5, 0.45, 0.4, 0.3], np.float32)
 IS_RIGHT = np.array([1, 1, 1, 1, 1, 0, 1, 0, 0, 0], bool)

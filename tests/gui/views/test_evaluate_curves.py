@@ -12,14 +12,14 @@ from PySide6.QtGui import QMouseEvent
 from sklearn.metrics import f1_score, roc_curve
 
 from tests.gui.views.pets import RESULT, WEIGHTS
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.core.evaluation.ranking import areas_of
-from workbench.gui.evaluate.curves.panel import IS_VALIDATION, NO_VALIDATION, NOT_KEPT, TOO_MANY
-from workbench.inference.class_scores import class_scores
+from workbench.gui.evaluate.curves import IS_VALIDATION, NO_VALIDATION, NOT_KEPT, TOO_MANY
+from workbench.inference.runner import class_scores
 from workbench.protocol.trained.evaluate import Averages, Evaluate, cells_of
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.class_scores import CLASS_SCORES_NAME, ClassScores
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation
+from workbench.runs.store.image_scores import CLASS_SCORES_NAME, ClassScores
 
 RANDOM = np.random.default_rng(8)
 

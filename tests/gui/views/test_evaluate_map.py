@@ -15,11 +15,11 @@ from tests.lassos import RATE_MS, draw_around, resting_pixels
 from tests.looks import flaws_of
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
-from workbench.gui.evaluate.map.points import blended, class_color, class_colors, stamp_points
+from workbench.gui.evaluate.map_points import blended, class_color, class_colors, stamp_points
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.image_map import MapImages
-from workbench.runs.store.image_map import ImageMap, keep_image_map
+from workbench.runs.store.image_features import ImageMap, keep_image_map
 
 ANGLES = np.linspace(0, 2 * np.pi, 20, endpoint=False)
 

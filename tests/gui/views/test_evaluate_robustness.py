@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import Qt
 
 from tests.gui.views.scripted import table_texts
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.project import RobustnessTest
 from workbench.gui.evaluate.robustness import NO_SUITE, NO_TESTS, NOT_YET, STALE
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.messages import Failed, Progress
@@ -17,7 +17,7 @@ from workbench.protocol.trained.robustness import AlteredAccuracy, MeasureRobust
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.robustness import ROBUSTNESS_NAME, keep_robustness, read_robustness
+from workbench.runs.store.evaluation import ROBUSTNESS_NAME, keep_robustness, read_robustness
 
 SOFT = RobustnessTest("Soft", {"blur": 4.0, "jpeg": 20.0})
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.gui.views.pets import RESULT, numbers
 from workbench.core.projects.project import Choice
-from workbench.gui.evaluate import tagging
+from workbench.gui.evaluate import images as tagging
 from workbench.protocol.trained.evaluate import cells_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.evaluation import KeptEvaluation, keep_evaluation

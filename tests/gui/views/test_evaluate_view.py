@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights, table_texts
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of

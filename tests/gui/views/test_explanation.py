@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 
 from tests.bright_network import BRIGHT, bright_picture
 from tests.gui.views.scripted import cat
-from workbench.gui.classify.explain.words import AT_LAST
+from workbench.gui.classify.explain import AT_LAST
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify
 from workbench.protocol.messages import Done

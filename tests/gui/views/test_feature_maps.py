@@ -9,9 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 
 from tests.bright_network import bright_picture
-from workbench.gui.classify.feature_maps.tile_grid import TileGrid
-from workbench.gui.classify.feature_maps.tiles import load_tiles
-from workbench.gui.plots.figure_file import figure_file
+from workbench.gui.classify.channel_tiles import TileGrid, load_tiles
+from workbench.gui.common.figure_saver import figure_file
 from workbench.pictures.heat import heat_colors
 from workbench.protocol.trained.feature_maps import BINS, MOST_CHANNELS, Channel, LayerShown
 

@@ -15,14 +15,14 @@ from PySide6.QtCore import Qt
 from tests.remote.there import There
 from tests.sshd import sshd  # noqa: F401 - a fixture
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.gui.panels import panels_of
 from workbench.gui.train.view import TrainView
 from workbench.protocol.events import Heartbeat
 from workbench.remote.mirror import run_mirror
-from workbench.remote.mirror.link_status import LinkReporter
+from workbench.remote.mirror.run_mirror import LinkReporter
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept, offered_keys
 from workbench.runs.control import send_command
 from workbench.runs.folder import create_run

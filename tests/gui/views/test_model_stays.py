@@ -14,15 +14,15 @@ from tests.planted_kinds import KINDS, plant_kind
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.classify.view import ClassifyView
-from workbench.gui.common.weights_loader import WeightsLoader
-from workbench.gui.common.window_state import WindowState
+from workbench.gui.common.context import WindowState
+from workbench.gui.common.weights import WeightsLoader
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
 from workbench.protocol.classify import Classify
+from workbench.runs.folder import SweepPoint
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.projects import default_models
-from workbench.runs.request import SweepPoint
 
 FLOWERS = Project(id=new_project_id(), title="flowers")
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from workbench.gui.images.sample_dialog import SampleDialog
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.browsing import MakeThumbnails
+from workbench.protocol.describe_data import MakeThumbnails
 from workbench.protocol.messages import Done, Failed, Progress
 from workbench.protocol.trained.image_map import FindNearest, MapImages, NearestImages, NearImage
 

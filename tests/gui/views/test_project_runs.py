@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from tests.gui.views.scripted import ScriptedService, cat, give_weights, words_below
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.classify.view import ClassifyView
-from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.common.weights import WeightsLoader
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
-from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, eye_rect
+from workbench.gui.train.runs.run_model import SUMMARY_ROLE, eye_rect
 from workbench.gui.train.view import TrainView
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classify, Score

@@ -9,9 +9,9 @@ import pytest
 
 from tests.gui.views.scripted import ScriptedService, words_below
 from workbench.core.projects.project import new_project_id
-from workbench.gui.classify.recent import MOST_PICTURES
+from workbench.gui.classify.answers import MOST_PICTURES
 from workbench.gui.classify.view import ClassifyView
-from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.common.weights import WeightsLoader
 from workbench.gui.panels import panels_of
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Classify

@@ -8,21 +8,20 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMessageBox
 
 from workbench.core.projects.project import Project
-from workbench.core.training.longer import LongerTraining
+from workbench.core.training.learning_rates import LongerTraining
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.theme import ui_font
 from workbench.gui.panels import panels_of
 from workbench.gui.train.runs import controller
-from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
-from workbench.gui.train.runs.notes_dialog import RunNotesDialog
-from workbench.gui.train.runs.run_delegate import (
+from workbench.gui.train.runs.controller import RunNotesDialog, TrainLongerDialog
+from workbench.gui.train.runs.run_list import run_menu
+from workbench.gui.train.runs.run_model import (
     EYE_COLOR_ROLE,
     SUMMARY_ROLE,
     chips,
     eye_rect,
     fitting,
 )
-from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.view import TrainView
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue, waiting

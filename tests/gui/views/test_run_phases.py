@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.common.run_text import state_words
 from workbench.gui.panels import panels_of
-from workbench.gui.train.error_banner import ErrorBanner
+from workbench.gui.train.banners import ErrorBanner
 from workbench.gui.train.run_header import PROGRESS_STEPS
 from workbench.gui.train.view import TrainView
 from workbench.protocol.events import PhaseChanged, RunFinished, TimeSpent

@@ -9,14 +9,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.estimates.run_estimate import RunEstimate
+from workbench.core.checks.estimates import RunEstimate
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.panels import panels_of
 from workbench.gui.train import run_header
-from workbench.gui.train.error_banner import ErrorBanner
-from workbench.gui.train.memory_warning import MemoryWarning
-from workbench.gui.train.plan_popup import plan_facts, plan_pins
-from workbench.gui.train.run_header import CAPTION_PX, RunHeader
+from workbench.gui.train.banners import ErrorBanner
+from workbench.gui.train.recipe import MemoryWarning
+from workbench.gui.train.run_header import CAPTION_PX, RunHeader, plan_facts, plan_pins
 from workbench.gui.train.view import TrainView
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import (
@@ -29,9 +28,8 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.link import Link, Remote, write_link, write_remote
-from workbench.runs.log.event_text import TIME_PARTS
-from workbench.runs.state.crash_diagnosis import Suggestion
-from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.log.texts import TIME_PARTS
+from workbench.runs.state.outcome import RunOutcome, Suggestion
 
 PLAN = Plan(
     precision="bfloat16",

@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 
 from workbench.core.projects.project import Project, new_project_id
 from workbench.gui.panels import panels_of
-from workbench.gui.train.runs.run_columns import COLUMNS
-from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE
+from workbench.gui.train.runs.run_model import COLUMNS, SUMMARY_ROLE
 from workbench.gui.train.view import TrainView
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import create_run

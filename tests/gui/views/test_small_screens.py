@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.errors import RemoteError
-from workbench.gui.kit.collapsible import CollapsibleSection
+from workbench.gui.kit.widgets import CollapsibleSection
 
 SMALL_PX = (1_000, 640)
 """What a screen of 1024 x 700 leaves inside a window's frame."""

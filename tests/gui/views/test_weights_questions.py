@@ -6,9 +6,8 @@ import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.errors import ClassOrderError, LayerOrderError, WeightsError
-from workbench.gui.classify import weights_questions
-from workbench.gui.classify.weights_questions import ClassOrderDialog, connect_questions
-from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.common import weights
+from workbench.gui.common.weights import ClassOrderDialog, WeightsLoader, connect_questions
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.weights import ClassOrder, LoadFindings, LoadWeights
 from workbench.protocol.wire import error_parts
@@ -95,7 +94,7 @@ def test_a_question_that_is_canceled_loads_nothing(window, loader, service):
 @pytest.mark.usefixtures("window")
 @pytest.mark.parametrize(("answer", "orders"), [(0, ["", "file"]), (1, [""])])
 def test_the_order_of_layers_is_asked(loader, service, monkeypatch, answer, orders):
-    monkeypatch.setattr(weights_questions, "ask_choice", lambda *_, **__: answer)
+    monkeypatch.setattr(weights, "ask_choice", lambda *_, **__: answer)
     loader.load("/x/a.h5")
     fail(service, LayerOrderError("Not known.", received="“a”, “b”"))
     assert [each.layer_order for each in service.sent] == orders
@@ -104,7 +103,7 @@ def test_the_order_of_layers_is_asked(loader, service, monkeypatch, answer, orde
 @pytest.mark.usefixtures("window")
 def test_a_doubt_is_shown_and_other_errors_are_errors(qtbot, loader, service, monkeypatch):
     shown = []
-    monkeypatch.setattr(weights_questions, "show_notice", lambda *words: shown.append(words[2]))
+    monkeypatch.setattr(weights, "show_notice", lambda *words: shown.append(words[2]))
     loader.load("/x/a.h5")
     service.answer(LoadFindings(doubts=["May be another one."]))
     service.answer(Done(id=1, text="Loaded.", path="/nowhere"))

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 
 from tests.gui.views.scripted import cat
-from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
-from workbench.gui.classify.what_if import bench as what_if_bench
+from workbench.core.projects.project import MAX_NAME, MAX_TESTS, RobustnessTest
+from workbench.gui.classify import what_if as what_if_bench
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import (
     AlteredScores,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.gui.classify.when_seen import WhenSeen
+from workbench.gui.classify.state import WhenSeen
 
 
 def test_of_what_comes_while_it_is_hidden_only_the_newest_is_done_and_once(qtbot):

@@ -15,7 +15,7 @@ from tests.remote import light_trainer
 from tests.remote.bridges import local_line, send
 from workbench.errors import RemoteError
 from workbench.remote.mirror.cluster_hosts import Members
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
 from workbench.worker.cluster.chief import join_error_of

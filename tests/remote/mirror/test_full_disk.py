@@ -10,11 +10,11 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, SaveError
-from workbench.pictures.store import SPARE_BYTES
+from workbench.pictures.rows import SPARE_BYTES
 from workbench.remote.mirror.file_fetcher import PARTS_NAME, Fetching
 from workbench.remote.ssh.connection import Answer
 from workbench.runs.folder import create_run
-from workbench.runs.store.run_weights import checkpoint_room
+from workbench.runs.store.weights_file import checkpoint_room
 
 
 class Usage(NamedTuple):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import RemoteError
-from workbench.remote.mirror.log_copy import DIGEST_BYTES, LogMirror
+from workbench.remote.mirror.session import DIGEST_BYTES, LogMirror
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ def test_a_new_copy_that_was_cut_off_leaves_the_old_one(tmp_path):
 
 
 def test_a_log_without_an_end_is_not_copied_without_one(tmp_path, monkeypatch):
-    from workbench.remote.mirror import log_copy
+    from workbench.remote.mirror import session
 
-    monkeypatch.setattr(log_copy, "MOST_BYTES", 10)
+    monkeypatch.setattr(session, "MOST_BYTES", 10)
     mirror = LogMirror(tmp_path / "events.jsonl")
     mirror.append(0, b"1234567\n")
     with pytest.raises(RemoteError, match="too large") as caught:

@@ -21,16 +21,13 @@ import pytest
 from tests.remote.there import WEIGHTS, There
 from workbench.cli import main
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.protocol.events import Heartbeat
 from workbench.remote.mirror import run_mirror as mirror_module
-from workbench.remote.mirror.link_status import LinkReporter
-from workbench.remote.mirror.log_copy import LogMirror
-from workbench.remote.mirror.run_mirror import RunMirror, note_attempt
-from workbench.remote.mirror.session import FileFetcher
-from workbench.remote.setup.setup import name_there
-from workbench.remote.setup.state_archive import packed_state, piece_of
+from workbench.remote.mirror.run_mirror import LinkReporter, RunMirror, note_attempt
+from workbench.remote.mirror.session import FileFetcher, LogMirror
+from workbench.remote.setup import name_there, packed_state, piece_of
 from workbench.runs.control import (
     request_pause,
     request_retry,

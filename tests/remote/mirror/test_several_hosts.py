@@ -15,7 +15,7 @@ from tests.proofs import several_machines as proof
 from tests.proofs._tiny_runs import history_of, wait_for_end, write_stripes
 from workbench.protocol.events import RunStarted
 from workbench.remote.ssh import host_keys
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost
 from workbench.runs.control import request_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import RunError
-from workbench.remote.setup import dataset_bundle as parcel
+from workbench.remote import setup as parcel
 from workbench.runs.folder import create_run
 
 

@@ -26,11 +26,16 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError, RemoteError, WeightsError
 from workbench.protocol.events import RunFinished, RunStarted
-from workbench.remote.setup.code_archive import code_archive
-from workbench.remote.setup.setup import Setup, fitting_python, name_there, prepare, request_there
-from workbench.runs.folder import RunFolder, create_run
+from workbench.remote.setup import (
+    Setup,
+    code_archive,
+    fitting_python,
+    name_there,
+    prepare,
+    request_there,
+)
+from workbench.runs.folder import RunFolder, RunRequest, create_run
 from workbench.runs.log.event_log import read_all
-from workbench.runs.request import RunRequest
 from workbench.runs.state.queue import enqueue, is_waiting
 from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets
@@ -124,7 +129,7 @@ def test_weights_of_pretrained_networks_go_along_where_a_run_has_them(tmp_path):
     with zipfile.ZipFile(BytesIO(data)) as archive:
         archive.extractall(tmp_path)
     code = (
-        "import sys; from workbench.worker.model.pretrained import pretrained_arrays;"
+        "import sys; from workbench.worker.model.build import pretrained_arrays;"
         "print(sum(a.size for v in pretrained_arrays(sys.argv[1]).values() for a in v.values()))"
     )
     ended = subprocess.run(

@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 from workbench.cli import main
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.texts import parse_target, target_text
 from workbench.errors import RemoteError, UsageError
-from workbench.hardware.address import Address, parse_address
+from workbench.hardware.cluster import Address, parse_address
 from workbench.remote.ssh import saved_hosts
-from workbench.remote.ssh.bridge import COMMAND
-from workbench.remote.ssh.command import ssh_argv
+from workbench.remote.ssh.command import COMMAND, RemoteHost, place_of, ssh_argv
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import RemoteHost, place_of
 from workbench.remote.ssh.host_keys import HostKey, accept, known_hosts_path
 from workbench.targets import all_targets
 

@@ -23,7 +23,7 @@ import workbench.host
 from tests.remote.bridges import LOCAL, digest_before, local_line, send
 from workbench.errors import RemoteError
 from workbench.host import faults, wire
-from workbench.remote.ssh.bridge import BOOTSTRAP, COMMAND, SOURCES, opening
+from workbench.remote.ssh.command import BOOTSTRAP, COMMAND, SOURCES, opening
 from workbench.remote.ssh.connection import Connection
 
 HOST = Path(workbench.host.__file__).parent

@@ -10,14 +10,14 @@ import pytest
 from workbench.cli import main
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target
+from workbench.core.projects.texts import parse_target
 from workbench.errors import InputError, RemoteError, UsageError
 from workbench.remote.mirror import process as carry
 from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.gcloud import gcloud_argv, place_from_gcloud, place_in
-from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys
-from workbench.runs import places
+from workbench.runs import trust
 from workbench.targets import all_targets
 
 # As gcloud prints it: a bash line, with the options of its own first contact.
@@ -120,7 +120,7 @@ def test_forgetting_takes_the_consent_along_and_leaves_the_key_of_another_accoun
     for place in (me, you):
         saved_hosts.save_host(place)
         choices[place] = saved_hosts.choice_at(place, "this_computer")
-        places.remember(choices[place])
+        trust.remember(choices[place])
 
     assert main(["host", "forget", "me@vm:2222", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
@@ -128,14 +128,14 @@ def test_forgetting_takes_the_consent_along_and_leaves_the_key_of_another_accoun
         "key_kept_for": ["you@vm:2222"],
     }  # fmt: skip
     assert accepted_keys(you) == [KEY]
-    assert [places.is_known(choice) for choice in choices.values()] == [False, True]
-    with pytest.raises(places.UnknownPlaceError):
-        places.check_known(choices[me])
+    assert [trust.is_known(choice) for choice in choices.values()] == [False, True]
+    with pytest.raises(trust.UnknownPlaceError):
+        trust.check_known(choices[me])
 
     assert main(["host", "forget", "you@vm:2222"]) == 0
     assert capsys.readouterr().err == "Forgotten.\n"
     assert accepted_keys(you) == []
-    assert not places.is_known(choices[you])
+    assert not trust.is_known(choices[you])
     assert main(["host", "forget", "you@vm:2222"]) == 0
     assert capsys.readouterr().err == "Unknown host.\n"
 

@@ -16,10 +16,10 @@ import pytest
 from tests.sshd import make_key, sshd  # noqa: F401 - a fixture
 from workbench.cli import main
 from workbench.errors import RemoteError
-from workbench.remote.setup.setup import Setup
+from workbench.remote.setup import Setup
 from workbench.remote.ssh import host_keys
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import RemoteHost
 
 
 @pytest.fixture

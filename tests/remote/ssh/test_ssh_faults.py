@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.remote.ssh.faults import all_faults, plain, words_of
+from workbench.remote.ssh.command import all_faults, plain, words_of
 
 TEXTS = [
     ("@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nHost key verification failed.",

@@ -9,11 +9,10 @@ import pytest
 
 from workbench.errors import SaveError, UsageError
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.classify import Classified, Score
-from workbench.protocol.classify_many import ImageSource
+from workbench.protocol.classify import Classified, ImageSource, Score
 from workbench.runs.export import classified_table
 from workbench.runs.export.classified_table import ClassifiedTable, TableOf, is_unfinished
-from workbench.runs.export.image_tables import ClassifiedColumns
+from workbench.runs.export.tables import ClassifiedColumns
 
 COLUMNS = ClassifiedColumns.of(["rose", "lily"], has_truth=True)
 WHAT = TableOf(model="m", sources=[ImageSource(path="photos")], header=COLUMNS.header())

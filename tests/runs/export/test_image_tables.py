@@ -12,7 +12,7 @@ import pytest
 from workbench.core.outside_text import csv_cells
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.classify import Classified, Score
-from workbench.runs.export.image_tables import (
+from workbench.runs.export.tables import (
     ClassifiedColumns,
     EvaluatedImages,
     class_columns,

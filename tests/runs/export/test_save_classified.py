@@ -6,8 +6,8 @@ import pytest
 
 from tests.runs.export.test_classified_table import answer, write
 from workbench.errors import SaveError, UsageError
-from workbench.runs.export.image_tables import ClassifiedColumns
-from workbench.runs.export.save_classified import save_classified
+from workbench.runs.export.classified_table import save_classified
+from workbench.runs.export.tables import ClassifiedColumns
 
 
 @pytest.fixture

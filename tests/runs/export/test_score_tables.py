@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.runs.store.test_evaluation import RESULT
-from workbench.core.confusion import balanced_accuracy
-from workbench.core.evaluation.slices import Slice
-from workbench.runs.export.score_tables import (
+from workbench.core.evaluation.confusion import balanced_accuracy
+from workbench.core.evaluation.significance import Slice
+from workbench.runs.export.tables import (
     MEAN_OF_CLASSES,
     class_scores_csv,
     confused_pairs_csv,

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from workbench.core.projects.project import Project
-from workbench.runs.library.cross_validation import FoldPlan
-from workbench.runs.library.series import begin_series
+from workbench.runs.library.series import FoldPlan, begin_series
 
 FOLDS = 8
 

@@ -25,17 +25,13 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
-from workbench.runs.compare_graphs import graph_rows
-from workbench.runs.extensions import Extension
-from workbench.runs.folder import create_run
+from workbench.runs.folder import Extension, create_run
 from workbench.runs.library import compare
-from workbench.runs.library.compare import compare_runs
-from workbench.runs.library.compare_many import compare_many
+from workbench.runs.library.compare import compare_many, compare_runs
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.store.checkpoint import DataMark
-from workbench.runs.store.machine import Machine
+from workbench.runs.naming import graph_rows
+from workbench.runs.store.checkpoint import DataMark, Machine, write_origin
 from workbench.runs.store.notes import RunNotes, write_notes
-from workbench.runs.store.provenance import write_origin
 from workbench.templates import find_template
 
 PROJECT = find_template("cifar10_convnet").project

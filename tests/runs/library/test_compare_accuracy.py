@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.runs.library.test_compare_images import scores
-from workbench.runs.library.compare_accuracy import compare_accuracy, compare_counts
-from workbench.runs.library.compare_images import compare_images
+from workbench.runs.library.compare_images import compare_accuracy, compare_counts, compare_images
 from workbench.runs.library.summary import RunSummary
 
 

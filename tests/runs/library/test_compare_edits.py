@@ -10,9 +10,8 @@ import pytest
 from tests.runs.library.test_compare import PROJECT, differing, trained
 from workbench.cli import main
 from workbench.core.projects.data_edits import DataEdits
-from workbench.runs.compare_edits import ComparedTests, compare_edits, proven_by_edits
-from workbench.runs.library.compare import compare_runs
-from workbench.runs.library.compare_many import compare_many
+from workbench.runs.library.compare import compare_many, compare_runs
+from workbench.runs.library.compare_images import ComparedTests, compare_edits, proven_by_edits
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
 

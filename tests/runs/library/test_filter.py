@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from workbench.runs.library.filter import matches, wrong_comparisons
+from workbench.runs.library.index import matches, wrong_comparisons
 from workbench.runs.library.summary import RunSummary
 
 RUN = RunSummary(

@@ -14,8 +14,7 @@ from workbench.cli import main
 from workbench.errors import RunFolderError
 from workbench.layers import all_layers
 from workbench.onnx.model import onnx_model
-from workbench.runs.library.find import find_model
-from workbench.runs.library.foreign_model import refuse_foreign
+from workbench.runs.library.index import find_model, refuse_foreign
 
 
 def _hdf5(path):

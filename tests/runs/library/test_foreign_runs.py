@@ -21,9 +21,8 @@ from workbench.runs.library import summary
 from workbench.runs.library.index import INDEX_NAME, list_runs
 from workbench.runs.log import event_log
 from workbench.runs.log.event_log import EventReader, EventWriter, complete_lines
-from workbench.runs.numbers import numbered_runs
-from workbench.runs.store.run_weights import bytes_of_weights, read_run_weights
-from workbench.runs.store.weights_file import write_arrays
+from workbench.runs.naming import numbered_runs
+from workbench.runs.store.weights_file import bytes_of_weights, read_run_weights, write_arrays
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.protocol.events import BestEpoch, LogLine, RunFinished
@@ -15,8 +15,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home
 from workbench.runs.library import index
 from workbench.runs.library import summary as summary_module
-from workbench.runs.library.filter import matches
-from workbench.runs.library.index import INDEX_NAME, list_runs
+from workbench.runs.library.index import INDEX_NAME, list_runs, matches
 from workbench.runs.library.summary import dataset_words
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.state import queue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from workbench.runs.library.rival import rival_of
+from workbench.runs.library.projects import rival_of
 from workbench.runs.library.summary import RunSummary
 
 

@@ -10,13 +10,12 @@ import pytest
 from tests.racing import race
 from tests.runs.library._series_race import FOLDS
 from workbench.core.projects.project import Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import RunError
 from workbench.runs.library import series as series_module
-from workbench.runs.library.cross_validation import FoldPlan
-from workbench.runs.library.series import begin_series
+from workbench.runs.library.series import FoldPlan, begin_series
 from workbench.runs.state import queue
-from workbench.runs.state.home_lock import SERIES_LOCK
+from workbench.runs.state.queue import SERIES_LOCK
 
 RACE = Path(__file__).with_name("_series_race.py")
 

@@ -18,13 +18,19 @@ from workbench.core.projects.project import Choice
 from workbench.errors import UsageError
 from workbench.protocol.events import RunFinished
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.library.median_stopping import MedianRule, default_warm_up, median_of_averages
-from workbench.runs.library.series import Spread, begin_series, newest_series, series_runs
-from workbench.runs.library.sweep import SweepPlan
-from workbench.runs.library.sweep_axes import Axis
+from workbench.runs.folder import SweepPoint
+from workbench.runs.library.series import (
+    MedianRule,
+    Spread,
+    begin_series,
+    default_warm_up,
+    median_of_averages,
+    newest_series,
+    series_runs,
+)
+from workbench.runs.library.sweep import Axis, SweepPlan
 from workbench.runs.library.sweep_result import combination_words, sweep_result
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.request import SweepPoint
 from workbench.runs.state import queue
 
 

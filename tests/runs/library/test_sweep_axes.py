@@ -9,8 +9,16 @@ import pytest
 from tests.class_folders import stripes_project, write_stripes
 from tests.worker.conftest import chain
 from workbench.errors import UsageError
-from workbench.runs.library.sweep import SweepPlan, with_trial, with_values
-from workbench.runs.library.sweep_axes import MAX_STEPS, TRAINING, WIDTHS, Axis, sweepable
+from workbench.runs.library.sweep import (
+    MAX_STEPS,
+    TRAINING,
+    WIDTHS,
+    Axis,
+    SweepPlan,
+    sweepable,
+    with_trial,
+    with_values,
+)
 
 
 @pytest.fixture

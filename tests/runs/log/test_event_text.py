@@ -15,7 +15,7 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
-from workbench.runs.log.event_text import event_text
+from workbench.runs.log.texts import event_text
 
 
 def _started(**fields):

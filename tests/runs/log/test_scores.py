@@ -6,7 +6,7 @@ import pytest
 
 from workbench.protocol.events import BestEpoch
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.log.scores import (
+from workbench.runs.log.texts import (
     best_words,
     chosen_words,
     figure_words,

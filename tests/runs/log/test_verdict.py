@@ -7,8 +7,7 @@ import pytest
 
 from workbench.protocol.events import DataReady, EpochFinished, Plan, RunStarted
 from workbench.runs.log.event_log import EventWriter, read_all
-from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.verdict import logged_verdict, verdict
+from workbench.runs.log.history import MetricHistory, logged_verdict, verdict
 
 
 def data(classes=10, validation=10_000):

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.runs.state import queue
 
 # Imports nothing of ours: several of them shall not keep a busy machine for minutes.

@@ -13,10 +13,9 @@ from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import Plan
 from workbench.runs.control import clear_command, mirror_command_of
 from workbench.runs.link import Link, Remote, read_remote, write_link, write_remote
-from workbench.runs.state import migrate as elsewhere
-from workbench.runs.state.migrate import go_on_with, is_moving
-from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
-from workbench.runs.store.machine import Machine
+from workbench.runs.state import preparing as elsewhere
+from workbench.runs.state.preparing import go_on_with, is_moving
+from workbench.runs.store.checkpoint import DataMark, Machine, TrainerState, write_checkpoint
 
 HERE = Choice("this_computer")
 SSH = {"key": "ssh", "params": {"host": "box"}}

@@ -5,18 +5,17 @@ import time
 
 import pytest
 
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.host.memory import memory_limit
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.runs.library.index import summarise
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.log.event_text import event_text
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.texts import event_text
 from workbench.runs.start import RESUMED_MARK
-from workbench.runs.state.crash_diagnosis import use_less
-from workbench.runs.state.outcome import can_resume, outcome_of
+from workbench.runs.state.outcome import can_resume, outcome_of, use_less
 
 
 @pytest.fixture

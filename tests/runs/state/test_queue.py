@@ -11,19 +11,17 @@ import pytest
 
 from tests.racing import race
 from workbench.core.projects.project import Choice, Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import LogLine, RunFinished
-from workbench.runs.extensions import Extension
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import Extension, RunFolder, create_run
 from workbench.runs.home import runs_home
 from workbench.runs.link import Link, write_link
 from workbench.runs.log.event_log import EventWriter, read_all
-from workbench.runs.places import remember
 from workbench.runs.state import queue
-from workbench.runs.state.home_lock import QUEUE_LOCK
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.state.outside import remember_outside
+from workbench.runs.state.queue import QUEUE_LOCK, remember_outside
+from workbench.runs.trust import remember
 
 RACE = Path(__file__).with_name("_race.py")
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.written_runs import WrittenRun
 from workbench.core.projects.project import Choice, Project
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.protocol.bases import ErrorParts
 from workbench.protocol.events import Plan
 from workbench.runs.control import command_of, mirror_command_of, request_stop, send_command
@@ -33,11 +33,10 @@ from workbench.runs.link import (
     write_link,
     write_remote,
 )
-from workbench.runs.places import UnknownPlaceError, place_of, remember
 from workbench.runs.start import may_reattach, reattach, start_trainer
 from workbench.runs.state.outcome import outcome_of
-from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
-from workbench.runs.store.machine import Machine
+from workbench.runs.store.checkpoint import DataMark, Machine, TrainerState, write_checkpoint
+from workbench.runs.trust import UnknownPlaceError, place_of, remember
 
 REMOTE = Remote(target={"key": "ssh", "params": {"host": "box"}}, host="box", run="run-1")
 

@@ -19,17 +19,16 @@ from workbench.errors import NoRoomError
 from workbench.layers import all_layers
 from workbench.protocol.events import Plan
 from workbench.runs.folder import create_run
-from workbench.runs.state import resume_point
-from workbench.runs.state.disk_room import needed_bytes, refuse_no_room
-from workbench.runs.state.outcome import outcome_of
-from workbench.runs.state.resume_point import resume_words
+from workbench.runs.state import outcome as resume_point
+from workbench.runs.state.outcome import outcome_of, resume_words
+from workbench.runs.state.preparing import needed_bytes, refuse_no_room
 from workbench.runs.store.checkpoint import (
     DataMark,
     TrainerState,
     checkpoint_path,
+    this_machine,
     write_checkpoint,
 )
-from workbench.runs.store.machine import this_machine
 from workbench.templates import find_template
 
 STATE = TrainerState(

@@ -8,13 +8,13 @@ import pytest
 
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice, Project
-from workbench.core.split_marks import SplitMarks, marks_to_plain
-from workbench.core.training.content_split import SplitRule
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import SplitRule
 from workbench.protocol.events import DataReady
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.state.preparing import with_remembered_split
 
 RECIPE = TrainingRecipe().with_values(split="content")
 KEY = SplitRule.of(RECIPE, has_test=False, has_validation=False).key

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.estimates.measured_run import MeasuredRun
+from workbench.core.checks.estimates import MeasuredRun
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import SaveError
 from workbench.layers import all_layers
-from workbench.runs.state import throughput as speeds
-from workbench.runs.state.throughput import add_speed, measured_run, predict_run, read_speeds
+from workbench.runs.state import preparing as speeds
+from workbench.runs.state.preparing import add_speed, measured_run, predict_run, read_speeds
 from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
 from workbench.templates import find_template
 

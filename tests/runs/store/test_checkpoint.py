@@ -12,17 +12,18 @@ from workbench.runs.store.checkpoint import (
     DataMark,
     TrainerState,
     checkpoint_path,
+    differences,
     has_checkpoint,
     keep_final_checkpoint,
     read_best,
     read_checkpoint,
     remove_checkpoints,
     remove_old_best,
+    this_machine,
     tidy_up,
     write_best,
     write_checkpoint,
 )
-from workbench.runs.store.machine import differences, this_machine
 
 BEST = EpochFinished(
     epoch=2, step=20, loss=0.1 + 0.2, accuracy=1 / 3, val_loss=None, val_accuracy=None,

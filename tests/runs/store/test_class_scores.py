@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.errors import RunFolderError
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation, cells_of
-from workbench.runs.store import class_scores
-from workbench.runs.store.class_scores import CLASS_SCORES_NAME, ClassScores
+from workbench.runs.store import image_scores
 from workbench.runs.store.evaluation import (
     KeptEvaluation,
     keep_evaluation,
     read_class_scores,
     remove_evaluation,
 )
+from workbench.runs.store.image_scores import CLASS_SCORES_NAME, ClassScores
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 
 SHARES = np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], np.float32)
@@ -61,7 +61,7 @@ def test_they_go_with_the_evaluation(run):
 
 def test_too_many_are_not_kept(run, monkeypatch):
     keep_evaluation(run, KEPT, rows=ROWS)
-    monkeypatch.setattr(class_scores, "MOST_NUMBERS", 5)
+    monkeypatch.setattr(image_scores, "MOST_NUMBERS", 5)
     keep_evaluation(run, KEPT, rows=ROWS)
     assert read_class_scores(run, KEPT) is None
 

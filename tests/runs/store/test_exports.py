@@ -8,9 +8,15 @@ import pytest
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError
 from workbench.protocol.export import ExportProof
-from workbench.runs.export.proof_table import COLUMNS, difference_text, proof_rows
+from workbench.runs.export.proof_table import (
+    COLUMNS,
+    EXPORTS_NAME,
+    difference_text,
+    keep_export,
+    proof_rows,
+    read_exports,
+)
 from workbench.runs.folder import create_run
-from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
 
 GOOD = ExportProof(
     format="onnx",

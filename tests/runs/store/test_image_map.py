@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tests.runs.store.test_image_scores import IMAGES
-from workbench.core.image_map import Features
+from workbench.core.data_check.image_map import Features
 from workbench.core.projects.project import Project
 from workbench.errors import LinkFoundError, RunFolderError
-from workbench.runs.export.score_tables import image_map_csv
+from workbench.runs.export.tables import image_map_csv
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.store.image_map import (
+from workbench.runs.store.image_features import (
     IMAGE_FEATURES_NAME,
     IMAGE_MAP_NAME,
     ImageMap,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import LinkFoundError, RunFolderError
-from workbench.protocol.browsing import ImagePlace
+from workbench.protocol.describe_data import ImagePlace
 from workbench.protocol.trained.evaluate import ClassScore, Evaluation
 from workbench.runs.store import image_scores
 from workbench.runs.store.evaluation import (
@@ -19,8 +19,7 @@ from workbench.runs.store.evaluation import (
     read_evaluation,
     read_image_scores,
 )
-from workbench.runs.store.image_scores import IMAGE_SCORES_NAME, ScoredImages, joined_paths
-from workbench.runs.store.image_slices import why_not
+from workbench.runs.store.image_scores import IMAGE_SCORES_NAME, ScoredImages, joined_paths, why_not
 from workbench.runs.store.weights_file import read_arrays, write_arrays
 
 CLASSES = ["cat", "dog"]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.runs.store.test_image_scores import IMAGES
-from workbench.runs.store.image_scores import joined_paths
-from workbench.runs.store.image_slices import NO_TAG, slices_of, why_not
+from workbench.runs.store.image_scores import NO_TAG, joined_paths, slices_of, why_not
 
 CLASSES = ["cat", "dog"]
 TAGS = {IMAGES.content_of(number): tag for number, tag in ((0, "night"), (3, "night"))}

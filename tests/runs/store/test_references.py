@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from workbench.core.calibration.distance import LEAST_REFERENCES, references
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import LinkFoundError, RunFolderError, WeightsError
 from workbench.protocol.trained.calibration import Calibration, DistanceMark
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import CARD_NAME, ModelCard, decode_card, write_card
-from workbench.runs.store.references import (
+from workbench.runs.store.image_features import (
     MAX_FILE_BYTES,
     keep_calibration,
     keep_thresholds,

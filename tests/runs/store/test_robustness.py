@@ -8,7 +8,7 @@ import pytest
 
 from workbench.errors import LinkFoundError, RunFolderError
 from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
-from workbench.runs.store.robustness import (
+from workbench.runs.store.evaluation import (
     ROBUSTNESS_NAME,
     keep_robustness,
     read_robustness,

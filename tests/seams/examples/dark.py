@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.core.data_check.findings import Finding, leave_out, new_finding
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import (
+    DataCheckSpec,
+    Finding,
+    Survey,
+    leave_out,
+    new_finding,
+)
 
 _DARK = 30
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.core.specs.onnx import same
-from workbench.layers._common import same_shape
-from workbench.layers._regularization import describe_rate, rate_param
+from workbench.core.specs.layer import same
+from workbench.layers._common import describe_rate, rate_param, same_shape
 
 SPEC = LayerSpec(
     key="gaussian_dropout",

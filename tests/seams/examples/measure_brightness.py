@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.protocol.brightness import BrightnessMeasured, ImageMeasured, MeasureBrightness
 
-from workbench.pictures.decode import decode_picture
+from workbench.pictures.thumbnails import decode_picture
 from workbench.worker.requests.session import Job
 
 

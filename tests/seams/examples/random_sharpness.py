@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.core.specs.onnx import same
-from workbench.layers._augmentation import VALUE_RANGE, factor_param, with_value_range
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs.layer import same
+from workbench.layers._common import VALUE_RANGE, factor_param, picture_same_shape, with_value_range
 
 SPEC = LayerSpec(
     key="random_sharpness",

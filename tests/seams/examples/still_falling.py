@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.coach.advice import Change, CoachSpec, Diagnosis, Evidence
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import Change, CoachSpec, Diagnosis, Evidence, RunRecord
 from workbench.core.format import number_text
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.view_spec import PanelSpec
 
 if TYPE_CHECKING:
     from workbench.gui.evaluate.state import EvaluateState
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def _make(state: EvaluateState) -> QWidget:
     from workbench.core.format import share
-    from workbench.gui.kit.cards import TitledBox
     from workbench.gui.kit.labels import plain_label
+    from workbench.gui.kit.widgets import TitledBox
 
     box = TitledBox("Worst class")
     words = plain_label()

@@ -20,7 +20,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.save import save_bytes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError
-from workbench.inference.load import load_onnx_runner
+from workbench.inference.onnx_runner import load_onnx_runner
 from workbench.protocol.events import (
     CheckpointKept,
     EpochFinished,

@@ -125,7 +125,7 @@ def test_other_frozen_weights_are_refused_in_words(trainer, head):
 def test_a_checkpoint_with_all_weights_still_resumes(trainer, train_here, head, monkeypatch):
     """As an earlier version has written it."""
     from workbench.worker.checkpoints import manager
-    from workbench.worker.checkpoints.snapshot import snapshot
+    from workbench.worker.checkpoints.training_state import snapshot
 
     with monkeypatch.context() as patch:
         patch.setattr(

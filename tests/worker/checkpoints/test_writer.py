@@ -19,8 +19,8 @@ from workbench.runs.store.checkpoint import (
     checkpoint_path,
     read_best,
     read_checkpoint,
+    this_machine,
 )
-from workbench.runs.store.machine import this_machine
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.checkpoints import writer as checkpoint_keeper
 from workbench.worker.checkpoints.writer import CheckpointData, CheckpointWriter

@@ -16,16 +16,14 @@ from workbench.errors import RemoteError
 from workbench.hardware.cluster import local_cluster, read_addresses
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
-from workbench.runs.store.checkpoint import DataMark
-from workbench.runs.store.machine import Machine, differences, this_machine
-from workbench.worker.checkpoints.prepared import TrainingJob
+from workbench.runs.store.checkpoint import DataMark, Machine, differences, this_machine
+from workbench.worker.checkpoints.training_state import TrainingJob
 from workbench.worker.cluster import chief as leading
 from workbench.worker.cluster import members as machines
 from workbench.worker.cluster.chief import Chief
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Connection
-from workbench.worker.process.event_logger import EventLogger
-from workbench.worker.process.stop import StoppedError, StopSwitch
-from workbench.worker.process.versions import versions
+from workbench.worker.cluster.members import ChannelClosedError, Connection
+from workbench.worker.process.run_channel import EventLogger, StoppedError, StopSwitch
+from workbench.worker.process.setup import versions
 from workbench.worker.trainer import join as joining
 from workbench.worker.trainer.join import Member
 

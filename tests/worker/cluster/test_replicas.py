@@ -18,7 +18,7 @@ from workbench.runs.control import request_pause
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import start_trainer
-from workbench.runs.state.throughput import read_speeds
+from workbench.runs.state.preparing import read_speeds
 from workbench.runs.store.weights_file import read_arrays
 
 pytestmark = pytest.mark.worker

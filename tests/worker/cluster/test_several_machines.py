@@ -15,7 +15,7 @@ from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
-from workbench.runs.state.longer import extension_to
+from workbench.runs.state.preparing import extension_to
 from workbench.runs.store.checkpoint import has_checkpoint
 
 pytestmark = pytest.mark.worker

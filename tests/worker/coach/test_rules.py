@@ -13,15 +13,13 @@ from tests.worker.conftest import stripes
 from workbench.coach import all_coach_rules
 from workbench.coach.diverging import SPEC as DIVERGING
 from workbench.coach.rate_too_high import SPEC as RATE_TOO_HIGH
-from workbench.core.coach.advice import with_change
-from workbench.core.coach.record import RunRecord
+from workbench.core.coach import RunRecord, with_change
 from workbench.core.network.graph import Graph, Node
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import create_run
-from workbench.runs.log.coaching import advice_of
+from workbench.runs.log.coaching import advice_of, read_project, record_of, with_files
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.run_record import read_project, record_of, with_files
 
 pytestmark = pytest.mark.worker
 

@@ -11,8 +11,8 @@ import pytest
 
 from workbench.core.checks.analysis import analyse
 from workbench.layers import all_layers
-from workbench.worker.execution.ahead import BenchmarkAhead
-from workbench.worker.process.stop import StoppedError
+from workbench.worker.execution.compiled import BenchmarkAhead
+from workbench.worker.process.run_channel import StoppedError
 from workbench.worker.trainer import ready_benchmark
 from workbench.worker.trainer.ready_benchmark import begin_benchmark, noise_task
 

@@ -16,11 +16,9 @@ from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
 from workbench.worker.execution import autotune as plan_search
-from workbench.worker.execution.ahead import BenchmarkAhead
-from workbench.worker.execution.autotune import search
-from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
-from workbench.worker.execution.plan_text import plan_words
-from workbench.worker.step.variants import (
+from workbench.worker.execution.autotune import Known, keep_known, plan_key, read_known, search
+from workbench.worker.execution.compiled import BenchmarkAhead, plan_words
+from workbench.worker.step.trainable import (
     PLAIN,
     Timing,
     Variant,
@@ -278,9 +276,8 @@ def train(compiled, steps=6):
 
 
 def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatch, tmp_path):
-    from workbench.worker.execution import plan
 
-    monkeypatch.setattr(plan, "_WORTH_S", 0.0)
+    monkeypatch.setattr("workbench.worker.execution.compiled._WORTH_S", 0.0)
     monkeypatch.setattr(plan_search, "LARGEST_SHARE", 1e9)
     monkeypatch.setattr(plan_search, "LONGEST_S", 1e9)
     reported = []
@@ -305,11 +302,11 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
 @pytest.fixture
 def ahead(monkeypatch):
     """What a run finds in a trainer that was kept ready, in place of that of this process."""
-    from workbench.worker.execution import compiled, plan
+    from workbench.worker.execution import compiled
 
     ahead = BenchmarkAhead()
-    monkeypatch.setattr(plan, "_WORTH_S", 0.0)
-    monkeypatch.setattr(plan, "benchmark_ahead", ahead)
+    monkeypatch.setattr("workbench.worker.execution.compiled._WORTH_S", 0.0)
+    monkeypatch.setattr(compiled, "benchmark_ahead", ahead)
     monkeypatch.setattr(compiled, "benchmark_ahead", ahead)
     yield ahead
     ahead.end()
@@ -359,9 +356,11 @@ def test_a_run_waits_for_the_benchmark_of_its_network_made_ahead(
     benchmark = Benchmark(tmp_path, lambda: keep_known(key, known))
     ahead.begin(key, benchmark)
     pid = benchmark.pid()
-    plan = compiled_on(recipe=TWO_WAYS, measure=True, on_progress=never, check=benchmark.wait).plan
-    assert (plan.precision, plan.xla) == (second.precision, second.xla)
-    assert "benchmarked earlier" in plan.words
+    compiled = compiled_on(
+        recipe=TWO_WAYS, measure=True, on_progress=never, check=benchmark.wait
+    ).plan
+    assert (compiled.precision, compiled.xla) == (second.precision, second.xla)
+    assert "benchmarked earlier" in compiled.words
     assert not is_there(pid)
 
 

@@ -8,10 +8,16 @@ import pytest
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
-from workbench.worker.execution.plan_cache import Known, Likeness, keep_known, read_known
-from workbench.worker.execution.plan_text import plan_words
-from workbench.worker.execution.similar import likeness_of, read_similar
-from workbench.worker.step.variants import PLAIN, Timing, Variant
+from workbench.worker.execution.autotune import (
+    Known,
+    Likeness,
+    keep_known,
+    likeness_of,
+    read_known,
+    read_similar,
+)
+from workbench.worker.execution.compiled import plan_words
+from workbench.worker.step.trainable import PLAIN, Timing, Variant
 
 pytestmark = pytest.mark.worker
 
@@ -87,7 +93,8 @@ def test_a_network_like_one_that_was_benchmarked_is_not(network, monkeypatch, tm
 
     from tests.worker.conftest import stripes
     from workbench.pictures.prepare import PreparedData, PreparedPart
-    from workbench.worker.execution import autotune, plan
+    from workbench.worker.execution import autotune
+    from workbench.worker.execution import compiled as plan
     from workbench.worker.execution.compiled import compile_training, connect, sizes_of
 
     monkeypatch.setattr(plan, "_WORTH_S", 0.0)

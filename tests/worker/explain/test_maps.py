@@ -14,8 +14,7 @@ from tests.worker.conftest import chain
 from workbench.core.network.graph import Graph
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
-from workbench.worker.explain.explainer import explainer_of
-from workbench.worker.explain.random_weights import random_weights, rank_correlation
+from workbench.worker.explain import explainer_of, random_weights, rank_correlation
 from workbench.worker.model.build import read_weights
 from workbench.worker.process.lazy_keras import keras
 

@@ -22,8 +22,7 @@ from workbench.runs.store.weights_file import write_arrays
 from workbench.worker.model.build import build_model, read_weights
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.requests.exporting import converter, handler
-from workbench.worker.requests.session import Job, Session
-from workbench.worker.saved_models.runner_cache import RunnerCache
+from workbench.worker.requests.session import Job, RunnerCache, Session
 
 SHAPE = (12, 16, 3)
 NAMES = ["red", "grün", "blue"]

@@ -13,12 +13,12 @@ from tests.worker.exporting.conftest import SHAPE, make_run
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.exports import run_exports
 from workbench.exports._c import windows
-from workbench.exports._c.convert import lower
 from workbench.exports._c.flat import NoCodeError, read_flat_model
 from workbench.exports._c.header import header_text
 from workbench.exports._lite import converted, integers_only
+from workbench.exports.c import lower
 from workbench.templates import find_template
-from workbench.worker.requests.exporting.context import ExportContext
+from workbench.worker.requests.exporting.converter import ExportContext
 from workbench.worker.saved_models.keras_runner import load_keras_runner
 
 pytestmark = pytest.mark.worker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.worker.requests.exporting.comparison import compare, first_fault, worst_images
+from workbench.worker.requests.exporting.proof import compare, first_fault, worst_images
 
 SURE = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
 LABELS = np.array([0, 1, 1])

@@ -11,7 +11,7 @@ from tests.worker.conftest import chain
 from tests.worker.exporting.conftest import GRAPH, SHAPE, make_run, request
 from workbench.errors import ChildDiedError, SaveError
 from workbench.worker.requests.exporting import converter, export, handler
-from workbench.worker.requests.exporting.crashes import crashing_node
+from workbench.worker.requests.exporting.handler import crashing_node
 
 pytestmark = pytest.mark.worker
 

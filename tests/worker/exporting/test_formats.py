@@ -18,7 +18,7 @@ from workbench.cli import main as workbench
 from workbench.exports import run_exports
 from workbench.protocol.classify import Classified, Classify
 from workbench.protocol.export import Export, Exported
-from workbench.runs.store.exports import read_exports
+from workbench.runs.export.proof_table import read_exports
 
 pytestmark = pytest.mark.worker
 

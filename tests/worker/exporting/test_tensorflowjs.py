@@ -13,10 +13,10 @@ import pytest
 from tests.worker.exporting.conftest import colored, request, weights_of
 from workbench.errors import SaveError
 from workbench.exports import _node_runtime, run_exports
-from workbench.exports._tensorflowjs import files, known
+from workbench.exports._tensorflowjs import operations
 from workbench.worker.requests.exporting import converter, export
-from workbench.worker.requests.exporting.context import ExportContext
-from workbench.worker.requests.exporting.reading import PROBABILITIES, read_back
+from workbench.worker.requests.exporting.converter import ExportContext
+from workbench.worker.requests.exporting.proof import PROBABILITIES, read_back
 from workbench.worker.saved_models.keras_runner import load_keras_runner
 
 pytestmark = pytest.mark.worker
@@ -41,7 +41,7 @@ def test_the_runtime_has_all_operations_that_are_written():
     folder = PACKAGES / "@tensorflow/tfjs-converter/dist/operations/op_list"
     command = ["node", "--input-type=module", "-e", LIST_OPERATIONS, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert known.KNOWN - set(json.loads(done.stdout)) == set()
+    assert operations.KNOWN - set(json.loads(done.stdout)) == set()
 
 
 def test_swapped_weights_are_caught_and_their_layer_is_named(job, colors, tampered, tmp_path):
@@ -74,7 +74,7 @@ def test_a_damaged_model_is_caught(job, colors, tampered, tmp_path):
 
 
 def test_an_operation_that_is_not_known_is_refused_by_its_layer(colors, monkeypatch, tmp_path):
-    monkeypatch.setattr(known, "KNOWN", known.KNOWN - {"MaxPool"})
+    monkeypatch.setattr(operations, "KNOWN", operations.KNOWN - {"MaxPool"})
     spec = run_exports()[KEY]
     context = ExportContext(load_keras_runner(str(colors.path)), spec, tmp_path)
     with pytest.raises(SaveError, match="max_pooling2d") as caught:
@@ -84,7 +84,7 @@ def test_an_operation_that_is_not_known_is_refused_by_its_layer(colors, monkeypa
 
 
 def test_weights_of_several_files_are_read_back(colors, monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "SHARD_BYTES", 500)
+    monkeypatch.setattr(operations, "SHARD_BYTES", 500)
     for name in ("made", "scratch"):
         (tmp_path / name).mkdir()
     model, images = tmp_path / "made" / "web_model", tmp_path / "images.npy"

@@ -13,7 +13,7 @@ from tests.worker.exporting.conftest import SHAPE, make_run, request
 from tests.worker.exporting.swapped import swap_weights
 from workbench.errors import DatasetError, InputError, SaveError
 from workbench.parts import LITERT
-from workbench.runs.store.exports import read_exports
+from workbench.runs.export.proof_table import read_exports
 from workbench.worker.requests.exporting import export, handler
 
 pytestmark = pytest.mark.worker

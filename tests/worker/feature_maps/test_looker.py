@@ -12,8 +12,7 @@ from tests.strategies import random_valid_graph
 from tests.worker.conftest import chain
 from workbench.errors import RunError, UsageError
 from workbench.layers import all_layers
-from workbench.worker.feature_maps.looker import looker_of
-from workbench.worker.feature_maps.planes import planes_of, sheet, tile_levels
+from workbench.worker.feature_maps import looker_of, planes_of, sheet, tile_levels
 from workbench.worker.process.lazy_keras import keras
 
 pytestmark = pytest.mark.worker

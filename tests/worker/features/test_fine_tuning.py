@@ -21,7 +21,7 @@ from workbench.protocol.events import (
 )
 from workbench.runs.control import request_pause
 from workbench.runs.start import start_trainer
-from workbench.runs.state.throughput import read_speeds
+from workbench.runs.state.preparing import read_speeds
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.weights_file import read_arrays
 

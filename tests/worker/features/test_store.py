@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from workbench.errors import DatasetError, LinkFoundError
-from workbench.pictures import store as picture_store
-from workbench.worker.features import store as store_module
-from workbench.worker.features.store import KEY_BYTES, FeatureStore
+from workbench.pictures import rows as picture_store
+from workbench.worker import features as store_module
+from workbench.worker.features import KEY_BYTES, FeatureStore
 
 UINT16 = np.dtype(np.uint16)
 

@@ -19,11 +19,14 @@ from tests.foreign_networks import KINDS, NETWORKS, Maker, branches, make_files,
 from tests.proofs.weights import LIMIT, outcome
 from workbench.core.network.graph import Graph
 from workbench.errors import LayerOrderError, WeightsError
-from workbench.worker.foreign.architecture import UnknownNetworkError, read_architecture
+from workbench.worker.foreign.architecture import (
+    UnknownNetworkError,
+    match_calls,
+    read_architecture,
+)
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
-from workbench.worker.foreign.same_network import match_calls
 from workbench.worker.model.build import assign_weights
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.saved_models.keras_runner import weights_layout
 
 # Keras and tf_keras warn while they save: of NumPy, and of their own older formats.
 pytestmark = [pytest.mark.worker, pytest.mark.filterwarnings("ignore")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.worker.input.mixup import erase, mix
+from workbench.worker.input.augment import erase, mix
 
 pytestmark = pytest.mark.worker
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.core.specs import ArrayPart, LoadedData
-from workbench.worker.input.part_classes import with_part_doubts
+from workbench.worker.input.sources import with_part_doubts
 
 
 def part(*labels: int) -> ArrayPart:

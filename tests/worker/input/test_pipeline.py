@@ -15,11 +15,17 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.png import write_png
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.input import cache_mode as place_module
 from workbench.worker.input import pipeline
-from workbench.worker.input.cache_mode import cache_mode_of, fits_memory, memory_for_pictures
-from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
-from workbench.worker.input.shuffling import endless_passes, whole_epochs
+from workbench.worker.input import pipeline as place_module
+from workbench.worker.input.pipeline import (
+    cache_mode_of,
+    endless_passes,
+    evaluation_pipeline,
+    fits_memory,
+    memory_for_pictures,
+    training_pipeline,
+    whole_epochs,
+)
 from workbench.worker.process import failure
 from workbench.worker.process.failure import error_parts
 

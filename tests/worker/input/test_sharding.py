@@ -12,9 +12,13 @@ import tensorflow as tf
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.augment import draws_one_by_one
-from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
-from workbench.worker.input.sharding import WHOLE, Shard
-from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.input.pipeline import (
+    WHOLE,
+    Shard,
+    evaluation_pipeline,
+    training_pipeline,
+    whole_epochs,
+)
 
 pytestmark = pytest.mark.worker
 

@@ -14,8 +14,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ParamError
 from workbench.pictures.dataset_bundle import pack, unpacked
 from workbench.pictures.prepare import prepare
-from workbench.worker.input.sources import load_source, load_unedited
-from workbench.worker.input.value_range import as_trained
+from workbench.worker.input.sources import as_trained, load_source, load_unedited
 
 
 def write(folder, make, count=8):

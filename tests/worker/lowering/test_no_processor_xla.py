@@ -26,7 +26,7 @@ from workbench.runs.model_card import ModelCard
 from workbench.targets import all_targets
 from workbench.worker.execution.compiled import Connected, compile_training, connect, sizes_of
 from workbench.worker.model.build import assign_weights, build_model, read_weights
-from workbench.worker.requests.exporting.context import ExportContext
+from workbench.worker.requests.exporting.converter import ExportContext
 from workbench.worker.saved_models.keras_runner import KerasRunner
 
 pytestmark = pytest.mark.worker

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.layers import layers_by_title
-from workbench.worker.model.exact_bias import EXACT_BIAS, needs_exact_bias, with_exact_bias
+from workbench.worker.model.fast_layers import EXACT_BIAS, needs_exact_bias, with_exact_bias
 
 pytestmark = pytest.mark.worker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.worker.model.fast_dropout import fast_dropout, threshold
+from workbench.worker.model.fast_layers import fast_dropout, threshold
 
 pytestmark = pytest.mark.worker
 

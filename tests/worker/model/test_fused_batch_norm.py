@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.worker.model.fused_batch_norm import fused_batch_normalization
+from workbench.worker.model.fast_layers import fused_batch_normalization
 
 pytestmark = pytest.mark.worker
 

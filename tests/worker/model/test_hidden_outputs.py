@@ -8,7 +8,7 @@ import pytest
 from tests.core.checks.test_shapes import chain
 from workbench.layers import all_layers
 from workbench.worker.model.build import build_model
-from workbench.worker.model.hidden_outputs import head_with_hidden, hidden_node, with_hidden
+from workbench.worker.model.inference_form import head_with_hidden, hidden_node, with_hidden
 
 pytestmark = pytest.mark.worker
 

@@ -10,8 +10,7 @@ from workbench.backbones import all_backbones
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
 from workbench.worker.model.build import build_model
-from workbench.worker.model.hidden_outputs import with_hidden
-from workbench.worker.model.inference_form import fast_inference
+from workbench.worker.model.inference_form import fast_inference, with_hidden
 
 pytestmark = pytest.mark.worker
 

@@ -8,7 +8,7 @@ import pytest
 from workbench.core.specs import Role, ShapeProblem
 from workbench.layers import all_layers
 from workbench.worker.model.build import make_layer
-from workbench.worker.model.exact_bias import EXACT_BIAS
+from workbench.worker.model.fast_layers import EXACT_BIAS
 
 pytestmark = [
     pytest.mark.worker,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.core.specs import TrainingClass
-from workbench.worker.model.fused_batch_norm import fused_batch_normalization
-from workbench.worker.model.linked_layers import linked_class
+from workbench.worker.model.fast_layers import fused_batch_normalization, linked_class
 
 pytestmark = pytest.mark.worker
 

@@ -16,7 +16,7 @@ from tests.strategies import random_valid_graph
 from workbench.core.params import ChoiceParam
 from workbench.core.registry import Registry
 from workbench.core.specs import LEAKY_RELU, RELU
-from workbench.core.specs.onnx import same
+from workbench.core.specs.layer import same
 from workbench.layers import all_layers
 
 pytestmark = [

@@ -15,8 +15,7 @@ from workbench.backbones import _files, all_backbones, weights_file
 from workbench.core.network.graph import Edge
 from workbench.errors import GraphError, WeightsError
 from workbench.layers import all_layers
-from workbench.worker.model.build import build_model, read_weights
-from workbench.worker.model.pretrained import pretrained_arrays
+from workbench.worker.model.build import build_model, pretrained_arrays, read_weights
 
 pytestmark = [
     pytest.mark.worker,

@@ -11,7 +11,7 @@ from tests.onnx_against_keras import difference, pair_of
 from tests.onnx_cases import cases_of, kinds, networks, some_of
 from tests.strategies import random_valid_graph
 from tests.tensorflowjs_against_keras import LIMIT, failures, run, write
-from workbench.exports._tensorflowjs import rewriting
+from workbench.exports._tensorflowjs import writing
 from workbench.layers import all_layers
 
 pytestmark = [
@@ -60,8 +60,8 @@ def test_a_wrong_rewriting_would_be_seen(monkeypatch, tmp_path):
     spec = all_layers()["resizing"]
     cases = [case for case in cases_of(spec) if case.params["interpolation"] == "lanczos3"]
     (first, *_) = networks(cases[:2])
-    right = rewriting._matrix
+    right = writing._matrix
     monkeypatch.setattr(
-        rewriting, "_matrix", lambda *given: np.ascontiguousarray(right(*given)[::-1])
+        writing, "_matrix", lambda *given: np.ascontiguousarray(right(*given)[::-1])
     )
     assert failures([first], tmp_path) != []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.worker.model.wide_dense import wide_dense
+from workbench.worker.model.fast_layers import wide_dense
 
 pytestmark = pytest.mark.worker
 

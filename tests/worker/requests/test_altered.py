@@ -13,9 +13,8 @@ from PIL import Image
 
 from tests.worker.conftest import chain, stripes
 from workbench.alterations import altered
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import MAX_NAME, MAX_TESTS, Choice, Project, RobustnessTest
 from workbench.core.projects.project_file import graph_to_plain, read_project, save_project
-from workbench.core.projects.robustness import MAX_NAME, MAX_TESTS, RobustnessTest
 from workbench.layers import all_layers
 from workbench.protocol.classify import Classified, Classify, ClassifyAltered
 from workbench.protocol.trained.calibration import Calibration
@@ -29,7 +28,7 @@ from workbench.protocol.trained.robustness import (
 )
 from workbench.runs.folder import create_run
 from workbench.runs.model_card import ModelCard, write_card
-from workbench.runs.store.robustness import read_robustness
+from workbench.runs.store.evaluation import read_robustness
 from workbench.runs.store.weights_file import write_arrays
 from workbench.worker.model.build import build_model, read_weights
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from workbench.core.projects.data_edits import is_content
 from workbench.pictures.png import write_png
-from workbench.protocol.browsing import (
+from workbench.protocol.describe_data import (
     IdentifyImages,
     ImagePlace,
     ListedImages,
@@ -21,7 +21,7 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.messages import Failed
 from workbench.protocol.service_call import ServiceCall
-from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
+from workbench.worker.requests.browse.handlers import ThumbnailCache
 
 pytestmark = pytest.mark.worker
 

@@ -15,11 +15,12 @@ from PIL import Image
 from tests.living import wait_until_gone
 from tests.proofs._killed_table import classify_killed
 from tests.worker.requests.brightness import brightness_alone
-from workbench.core.class_names import KnownNames
-from workbench.inference.many.listing import class_of_path
-from workbench.protocol.classify import Classified, Classify
-from workbench.protocol.classify_many import (
+from workbench.core.outside_text import KnownNames
+from workbench.inference.many import class_of_path
+from workbench.protocol.classify import (
+    Classified,
     ClassifiedRows,
+    Classify,
     ClassifyMany,
     ImageSource,
     ManyClassified,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from workbench.core.projects.project import Choice, Project
-from workbench.core.split_marks import SplitMarks, marks_to_plain
-from workbench.core.training.content_split import SplitRule
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import SplitRule
 from workbench.pictures.png import write_png
 from workbench.protocol.describe_data import CountSplit, DescribeData
 from workbench.protocol.events import DataReady

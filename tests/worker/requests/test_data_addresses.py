@@ -8,11 +8,11 @@ import pytest
 from tests.contexts import PlainContext
 from tests.web_server import web_server
 from tests.written_records import write_records
-from workbench.cli._typed_source import typed_source
+from workbench.cli._project import typed_source
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project import Choice
 from workbench.pictures.png import png_bytes
-from workbench.runs.places import UnknownPlaceError, forget, is_known
+from workbench.runs.trust import UnknownPlaceError, forget, is_known
 from workbench.worker.input.sources import load_source
 
 PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))

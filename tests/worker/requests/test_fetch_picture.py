@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.web_server import web_server
-from workbench.pictures.decode import decode_picture
 from workbench.pictures.png import png_bytes
-from workbench.protocol.fetch_picture import FetchPicture
+from workbench.pictures.thumbnails import decode_picture
+from workbench.protocol.classify import FetchPicture
 from workbench.protocol.messages import Done, Failed
 from workbench.protocol.service_call import ServiceCall
 

@@ -18,7 +18,7 @@ from workbench.pictures.png import write_png
 from workbench.protocol.messages import Cancel, Done, Failed, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.trained.image_map import FindNearest, MapImages
-from workbench.runs.store.image_map import (
+from workbench.runs.store.image_features import (
     IMAGE_FEATURES_NAME,
     IMAGE_MAP_NAME,
     TEST,
@@ -26,7 +26,7 @@ from workbench.runs.store.image_map import (
     load_features,
     load_image_map,
 )
-from workbench.worker.saved_models import image_features
+from workbench.worker.requests.trained import image_map as image_features
 
 pytestmark = pytest.mark.worker
 
@@ -147,7 +147,7 @@ def test_it_is_canceled_and_leaves_nothing(trained, service):
 
 def test_more_images_than_are_used_are_a_sample(trained, monkeypatch, tmp_path):
     from tests.contexts import PlainContext
-    from workbench.worker.saved_models.loading import load_runner
+    from workbench.worker.trainer.after_training import load_runner
 
     monkeypatch.setattr(image_features, "MOST_TRAINING", 50)
     monkeypatch.setattr(image_features, "MOST_OTHERS", 110)
@@ -171,8 +171,8 @@ def test_a_file_that_is_no_run_is_refused(service, tmp_path):
 
 def test_many_hidden_outputs_are_reduced(train_here, small_project, monkeypatch, tmp_path):
     from tests.contexts import PlainContext
-    from workbench.core import image_map
-    from workbench.worker.saved_models.loading import load_runner
+    from workbench.core.data_check import image_map
+    from workbench.worker.trainer.after_training import load_runner
 
     monkeypatch.setattr(image_map, "MOST_COLUMNS", 20)
     run = train_here(small_project(epochs=1, precision="float32")).run

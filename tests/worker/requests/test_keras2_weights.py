@@ -28,7 +28,7 @@ from workbench.errors import WeightsError
 from workbench.templates import find_template
 from workbench.worker.foreign.foreign_weights import read_foreign_weights
 from workbench.worker.model.build import read_weights
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.saved_models.keras_runner import weights_layout
 
 pytestmark = pytest.mark.worker
 

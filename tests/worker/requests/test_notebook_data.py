@@ -26,8 +26,11 @@ from workbench.protocol.export import ExportProject
 from workbench.protocol.weights import LoadWeights
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import first_of
-from workbench.worker.saved_models.notebook_result import ResultCard
-from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
+from workbench.worker.saved_models.notebook_result import (
+    ResultCard,
+    as_trained,
+    refuse_other_images,
+)
 
 pytestmark = [pytest.mark.worker, pytest.mark.timeout(600)]
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.contexts import PlainContext
 from tests.worker.requests.test_python_script import CALLS, EVERYTHING, TUNED
 from workbench.core.projects.project import Choice, Project
-from workbench.core.split_marks import SplitMarks, marks_to_plain
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain
 from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.core.training.split import split_indices
@@ -33,7 +33,7 @@ from workbench.programs.notebook_cells import cells, load_images
 from workbench.programs.notebook_recipe import recipe_values
 from workbench.programs.texts import sections
 from workbench.worker.input.packed_images import PackedImages, is_packed, packed_images
-from workbench.worker.requests.keras_calls import KerasCall
+from workbench.worker.requests.exporting.converter import KerasCall
 
 pytestmark = pytest.mark.worker
 

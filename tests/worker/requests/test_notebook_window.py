@@ -17,7 +17,7 @@ from workbench.backbones import backbone_keys
 from workbench.core.projects.project import Choice, Project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import main_window
-from workbench.gui.targets import notebook as notebook_flow
+from workbench.gui.targets import controller as notebook_flow
 from workbench.pictures.png import write_png
 from workbench.templates import list_templates
 

@@ -17,9 +17,8 @@ from PIL import Image
 from tests.worker.requests.conftest import Away, run_cells
 from workbench.assets import data_path
 from workbench.backbones import all_backbones, insert_backbone
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.learning import learning_from
-from workbench.core.network.names import keras_names
+from workbench.core.network.graph import Edge, Graph, Node, keras_names
+from workbench.core.network.roles import learning_from
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
@@ -30,7 +29,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.store.weights_file import read_arrays
-from workbench.worker.model.pretrained import pretrained_arrays
+from workbench.worker.model.build import pretrained_arrays
 
 pytestmark = [
     pytest.mark.worker,

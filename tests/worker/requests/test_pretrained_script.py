@@ -13,7 +13,7 @@ from tests.worker.requests.test_untrained_script import plain_python
 from workbench.backbones import all_backbones, insert_backbone
 from workbench.cli import main
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.learning import learning_from
+from workbench.core.network.roles import learning_from
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.core.training.recipe import TrainingRecipe
@@ -63,7 +63,7 @@ def test_the_script_starts_with_the_pretrained_weights_and_leaves_them(project, 
     assert main(["export", str(project), "python", str(script)]) == 0
     assert weights.name in script.read_text()
     total, learning = json.loads(plain_python("-c", LOOK, tmp_path, folder=tmp_path))
-    from workbench.worker.model.pretrained import pretrained_arrays
+    from workbench.worker.model.build import pretrained_arrays
 
     assert total == pytest.approx(float(pretrained_arrays(KEY)["conv1"]["kernel"].sum()), rel=1e-5)
     assert learning == ["dense"]

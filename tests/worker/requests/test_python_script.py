@@ -16,18 +16,16 @@ import pytest
 from tests.worker.recipe_loops import stripes
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.learning_rates import learning_rate_at, learning_rates
-from workbench.core.training.phases import phases_of
+from workbench.core.training.progress_rules import phases_of
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.split import VALIDATION, divide_by_order
 from workbench.exports.python import script
 from workbench.layers import all_layers, layers_by_title
-from workbench.worker.features.network import freeze
-from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.features import freeze
+from workbench.worker.input.pipeline import training_pipeline, whole_epochs
 from workbench.worker.model.build import build_model
-from workbench.worker.requests.keras_calls import KerasCall
-from workbench.worker.step.optimizers import make_optimizer
-from workbench.worker.step.train_step import StepMath
+from workbench.worker.requests.exporting.converter import KerasCall
+from workbench.worker.step.train_step import StepMath, make_optimizer
 from workbench.worker.step.training_loop import TrainingLoop
 
 pytestmark = [

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.report.documents import Page
-from workbench.inference.answers import ImageResults
+from workbench.inference.runner import ImageResults
+from workbench.protocol.export import MakeReport
 from workbench.protocol.messages import Done, Failed, Progress
-from workbench.protocol.report import MakeReport
 from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores
 from workbench.worker.requests.report import MOST_RIGHT, MOST_WRONG, choose
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.contexts import PlainContext
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.errors import DatasetError
-from workbench.inference.class_scores import class_scores
+from workbench.inference.runner import class_scores
 from workbench.runs.model_card import ModelCard
 from workbench.worker.input.sources import match_classes, other_part
 from workbench.worker.requests.describe import _imbalance

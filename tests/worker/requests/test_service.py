@@ -27,22 +27,18 @@ from tests.worker.requests.brightness import (
 )
 from workbench.parts import HEIC
 from workbench.protocol.bases import PROTOCOL_VERSION, Answer
-from workbench.protocol.browsing import ShowPicture
 from workbench.protocol.classify import Classified, Classify, WarmUp
-from workbench.protocol.describe_data import DataDescription, DescribeData
+from workbench.protocol.describe_data import DataDescription, DescribeData, ShowPicture
 from workbench.protocol.messages import Cancel, Done, Failed, Hello, Progress
-from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.service_call import ServiceCall, worker_command, worker_environment
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, PickTestPictures, TestPictures
 from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
-from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import remark_words, set_words
-from workbench.runs.store.checkpoint import DataMark
+from workbench.runs.log.texts import remark_words, set_words
+from workbench.runs.store.checkpoint import ORIGIN_NAME, DataMark, this_machine, write_origin
 from workbench.runs.store.evaluation import EVALUATION_NAME, known_scores, read_image_scores
-from workbench.runs.store.machine import this_machine
-from workbench.runs.store.provenance import ORIGIN_NAME, write_origin
 from workbench.runs.store.weights_file import read_arrays, write_arrays
-from workbench.worker.process.session_folder import SessionFolder, sweep_session_folders
+from workbench.worker.process.setup import SessionFolder, sweep_session_folders
 
 pytestmark = pytest.mark.worker
 

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.core.training.optimizers.lars import SPEC
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.train_step import make_optimizer
 
 pytestmark = pytest.mark.worker
 

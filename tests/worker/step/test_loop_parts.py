@@ -12,9 +12,9 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import DatasetError
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.worker.execution.compiled import sizes_of
-from workbench.worker.input.shuffling import endless_passes, padded_batches, whole_epochs
-from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.input.pipeline import endless_passes, padded_batches, whole_epochs
 from workbench.worker.process.failure import error_parts
+from workbench.worker.process.run_channel import EventLogger
 from workbench.worker.step.training_loop import CallLength, StepResults
 
 pytestmark = pytest.mark.worker

@@ -9,7 +9,7 @@ from tests.worker.recipe_loops import BATCH, small, stripes
 from workbench.core.training.optimizers import all_optimizers
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.input.pipeline import evaluation_pipeline
-from workbench.worker.step.losses import Objective, class_weights
+from workbench.worker.step.train_step import Objective, class_weights
 
 pytestmark = pytest.mark.worker
 

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.worker.conftest import stripes
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import EpochFinished, TimeSpent
-from workbench.worker.step import time_spent
+from workbench.worker.step import training_loop
 
 pytestmark = [
     pytest.mark.worker,
@@ -33,7 +33,7 @@ EPOCHS = {"epochs": 6, "precision": "float32", "xla": "off"}
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Advice after a moment of steps: how soon it comes is no part of what it says."""
-    monkeypatch.setattr(time_spent, "_SETTLED_S", 0.2)
+    monkeypatch.setattr(training_loop, "_SETTLED_S", 0.2)
 
 
 @pytest.fixture(scope="module")

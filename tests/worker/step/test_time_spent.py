@@ -6,9 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from workbench.runs.log.event_text import time_shares, time_words
-from workbench.worker.step.time_spent import ACTIVITIES, TimeLedger, time_advice
-from workbench.worker.step.training_loop import StepResults
+from workbench.runs.log.texts import time_shares, time_words
+from workbench.worker.step.training_loop import ACTIVITIES, StepResults, TimeLedger, time_advice
 
 pytestmark = pytest.mark.worker
 

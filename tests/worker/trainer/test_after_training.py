@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.worker.conftest import ENDLESS, stripes
-from workbench.inference.load import load_onnx_runner
+from workbench.inference.onnx_runner import load_onnx_runner
 from workbench.protocol.events import (
     CheckpointKept,
     EpochFinished,

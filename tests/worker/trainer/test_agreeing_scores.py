@@ -7,7 +7,7 @@ import pytest
 
 from workbench.protocol.events import EpochFinished, RunStarted
 from workbench.protocol.trained.evaluate import Evaluate
-from workbench.runs.state.throughput import read_speeds
+from workbench.runs.state.preparing import read_speeds
 
 pytestmark = pytest.mark.worker
 

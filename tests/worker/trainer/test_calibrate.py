@@ -21,8 +21,8 @@ from workbench.protocol.trained.evaluate import Evaluate, Evaluation
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.model_card import write_card
 from workbench.runs.store.evaluation import keep_evaluation, known_scores, read_image_scores
+from workbench.runs.store.image_features import keep_thresholds, references_path
 from workbench.runs.store.image_scores import IMAGE_SCORES_NAME
-from workbench.runs.store.references import keep_thresholds, references_path
 from workbench.worker.saved_models.calibrating import fit_calibration
 
 pytestmark = pytest.mark.worker

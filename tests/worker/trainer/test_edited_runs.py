@@ -14,8 +14,7 @@ import pytest
 from tests.class_folders import STRIPES, write_stripes
 from tests.contexts import PlainContext
 from tests.worker.conftest import stripes
-from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.data_versions import with_version
+from workbench.core.projects.data_edits import DataEdits, with_version
 from workbench.core.projects.project import Choice
 from workbench.errors import DatasetError
 from workbench.pictures.dataset_bundle import pack

@@ -18,8 +18,12 @@ from workbench.runs.home import runs_home
 from workbench.runs.library.compare import compare_runs
 from workbench.runs.library.summary import summarise
 from workbench.runs.start import start_trainer
-from workbench.runs.store.initial_weights import INITIAL_NAME, create_run_from, read_initial
-from workbench.runs.store.weights_file import read_arrays
+from workbench.runs.store.weights_file import (
+    INITIAL_NAME,
+    create_run_from,
+    read_arrays,
+    read_initial,
+)
 
 pytestmark = pytest.mark.worker
 
@@ -155,7 +159,7 @@ def test_a_full_disk_leaves_no_run(source, small_project, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = sorted(runs_home().iterdir())
-    monkeypatch.setattr("workbench.runs.store.initial_weights.write_arrays", full)
+    monkeypatch.setattr("workbench.runs.store.weights_file.write_arrays", full)
     with pytest.raises(OSError, match="space"):
         create_run_from(source, small_project(**PLAIN))
     assert sorted(runs_home().iterdir()) == before

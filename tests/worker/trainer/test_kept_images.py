@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from tests.class_folders import write_stripes
 from tests.contexts import PlainContext
 from tests.worker.trainer.test_edited_runs import edits_for
-from workbench.core.evaluation.thresholds import Wish
+from workbench.core.evaluation.ranking import Wish
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.core.projects.project import Choice
 from workbench.core.specs import FilePart

@@ -15,8 +15,8 @@ from workbench.runs.control import request_pause
 from workbench.runs.library.summary import summarise
 from workbench.runs.start import start_trainer
 from workbench.runs.state import queue
-from workbench.runs.state.longer import extension_to
 from workbench.runs.state.outcome import outcome_of
+from workbench.runs.state.preparing import extension_to
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.weights_file import read_arrays
 from workbench.settings.options.keeps_checkpoints import SPEC as KEEPS_CHECKPOINTS

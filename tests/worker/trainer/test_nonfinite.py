@@ -11,7 +11,7 @@ from workbench.runs.log.event_log import read_all
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.trainer.nonfinite import culprit_of_batch, culprit_of_weights
+from workbench.worker.trainer.epoch import culprit_of_batch, culprit_of_weights
 
 pytestmark = pytest.mark.worker
 

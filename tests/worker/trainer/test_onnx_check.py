@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.inference import load
+from workbench.inference import onnx_runner
 from workbench.inference.onnx_runner import OnnxRunner
 from workbench.onnx.model import onnx_model
 from workbench.protocol.events import LogLine
 from workbench.protocol.trained.evaluate import Evaluate
 from workbench.worker.saved_models.keras_runner import KerasRunner
-from workbench.worker.saved_models.loading import load_runner
-from workbench.worker.trainer.onnx_check import NUM_COMPARED
+from workbench.worker.trainer.after_training import NUM_COMPARED, load_runner
 
 pytestmark = pytest.mark.worker
 
@@ -36,7 +35,7 @@ def test_a_layer_that_is_written_wrongly_is_found(train_here, small_project, mon
         last = max(name for name in weights if name.endswith("/bias"))
         return onnx_model(graph, layers, {**weights, last: weights[last] + np.arange(3)}, **words)
 
-    monkeypatch.setattr(load, "onnx_model", wrong)
+    monkeypatch.setattr(onnx_runner, "onnx_model", wrong)
     trained = train_here(small_project(precision="float32"))
     found = trained.run.model_card().onnx_check
     assert not found.is_passed

@@ -25,8 +25,7 @@ from workbench.protocol.events import Batch, PhaseChanged, RunStarted
 from workbench.runs.control import request_stop
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import cache_home
-from workbench.runs.ready import ready_trainer, variables_of
-from workbench.runs.start import start_trainer
+from workbench.runs.start import ready_trainer, start_trainer, variables_of
 from workbench.runs.store.weights_file import read_arrays
 from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.trainer import ready_benchmark
@@ -39,7 +38,7 @@ import sys, time
 from workbench.core.projects.project_file import read_project
 from workbench.runs.folder import create_run
 from workbench.runs.home import cache_home
-from workbench.runs.ready import ready_trainer
+from workbench.runs.start import ready_trainer
 from workbench.runs.start import start_trainer
 
 project = read_project(sys.argv[1])
@@ -232,7 +231,7 @@ def test_where_it_was_killed_a_trainer_is_begun(kept, trainer, small_project):
 
 @pytest.mark.full
 def test_where_it_does_not_answer_a_trainer_is_begun(kept, trainer, small_project, monkeypatch):
-    monkeypatch.setattr("workbench.runs.ready._PATIENCE_S", 0.2)
+    monkeypatch.setattr("workbench.runs.start._PATIENCE_S", 0.2)
     project = small_project()
     ready = kept(project)
     os.kill(ready, signal.SIGSTOP)
@@ -379,6 +378,6 @@ def test_a_project_waits_for_the_import(small_project, monkeypatch):
 
 
 def test_none_is_begun_where_memory_is_short(small_project, monkeypatch):
-    monkeypatch.setattr("workbench.runs.ready.available_memory", lambda: 1 << 29)
+    monkeypatch.setattr("workbench.runs.start.available_memory", lambda: 1 << 29)
     assert not ready_trainer.keep(small_project())
     assert ready_trainer.pid == 0

@@ -8,14 +8,14 @@ import pytest
 
 from tests.worker.conftest import ENDLESS
 from workbench.alterations import SUITE_LEVELS, suite
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.project import RobustnessTest
 from workbench.protocol.events import Batch, LogLine
 from workbench.protocol.trained.robustness import MeasureRobustness
 from workbench.runs.control import request_skip, request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.log.event_log import read_all
-from workbench.runs.store.robustness import read_robustness
-from workbench.worker.trainer import saved_test
+from workbench.runs.store.evaluation import read_robustness
+from workbench.worker.trainer import after_training
 
 pytestmark = pytest.mark.worker
 
@@ -72,13 +72,13 @@ def test_answers_that_are_not_kept_leave_the_test_and_what_follows(
 ):
     project = replace(small_project(epochs=1, precision="float32"), robustness=(CAMERA,))
     run = create_run(project)
-    kept = saved_test.scored_images
+    kept = after_training.scored_images
 
     def skip_first(*how):
         request_skip(run)
         return kept(*how)
 
-    monkeypatch.setattr(saved_test, "scored_images", skip_first)
+    monkeypatch.setattr(after_training, "scored_images", skip_first)
     trained = train_here(project, run)
     skipped = [line.text for line in trained.all(LogLine) if line.text.startswith("Skipped")]
     assert skipped == ["Skipped: keeping the answers for the test images."]
@@ -90,7 +90,7 @@ def test_a_fault_of_it_fails_no_training(train_here, small_project, monkeypatch)
     def fail(*_args, **_words):
         raise MemoryError("OOM when allocating")
 
-    monkeypatch.setattr(saved_test, "robustness_of", fail)
+    monkeypatch.setattr(after_training, "robustness_of", fail)
     project = replace(small_project(epochs=1, precision="float32"), robustness=(CAMERA,))
     trained = train_here(project)
     assert trained.run.model_card().test is not None

@@ -14,7 +14,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.home import data_home
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.settings.store import SettingsStore
-from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.process.run_channel import EventLogger
 from workbench.worker.trainer.tensorboard import EventFile, TensorBoardLog, tensorboard_listener
 
 pytestmark = pytest.mark.worker

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.runs.log.event_log import read_all
-from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.verdict import logged_verdict
+from workbench.runs.log.history import MetricHistory, logged_verdict
 
 pytestmark = pytest.mark.worker
 

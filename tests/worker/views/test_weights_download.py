@@ -7,7 +7,7 @@ import pytest
 from tests.small_projects import unbundled
 from tests.window_parts import window_context
 from workbench.backbones import weights_file
-from workbench.gui.common.download_dialog import DownloadWeightsDialog
+from workbench.gui.common.weights import DownloadWeightsDialog
 from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker

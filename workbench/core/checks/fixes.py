@@ -12,8 +12,7 @@ from typing import Any
 
 from workbench.core.checks.problems import Fix
 from workbench.core.format import list_text
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.removal import removed
+from workbench.core.network.graph import Edge, Graph, Node, removed
 from workbench.core.network.roles import Layers, shape_params, specs_of
 from workbench.core.params import Param
 from workbench.core.specs import Role, Shape

@@ -11,10 +11,15 @@ from workbench.core.checks.learning import FindPretrained
 from workbench.core.checks.problems import Fix, Problem, Severity
 from workbench.core.format import shape_text
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.roles import Layers, input_nodes, pipeline_nodes, shape_params
-from workbench.core.network.text import node_text
+from workbench.core.network.roles import (
+    Layers,
+    input_nodes,
+    node_text,
+    pipeline_nodes,
+    shape_params,
+)
 from workbench.core.specs import DatasetSpec, Shape
-from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.specs.dataset import edited_classes
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 
 _IMAGE_RANK = 3

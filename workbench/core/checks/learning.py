@@ -12,11 +12,15 @@ from workbench.core.checks.costs import Costs
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import list_text, plural
-from workbench.core.network.graph import Graph, Node, Training
-from workbench.core.network.learning import keeps_statistics, learning_from, with_training
-from workbench.core.network.removal import removed
-from workbench.core.network.roles import Layers, has_role
-from workbench.core.network.text import node_text
+from workbench.core.network.graph import Graph, Node, Training, removed
+from workbench.core.network.roles import (
+    Layers,
+    has_role,
+    keeps_statistics,
+    learning_from,
+    node_text,
+    with_training,
+)
 from workbench.core.specs import ACTIVATION_CATEGORY, PretrainedLayer, Role, ValueRange
 from workbench.core.training.recipe import TrainingRecipe
 

@@ -7,13 +7,11 @@ from functools import partial
 from typing import Any
 
 from workbench.core.checks import fixes
-from workbench.core.checks.connections import Connecting
-from workbench.core.checks.merges import Merge, matching_kinds
+from workbench.core.checks.connections import Connecting, Merge, matching_kinds
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.roles import Layers, input_node
-from workbench.core.network.text import node_text
+from workbench.core.network.roles import Layers, input_node, node_text
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.errors import ParamError

@@ -6,12 +6,82 @@ An action makes new edits of a project, so that undoing it is undoing an edit of
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
-from workbench.core.projects.data_edits import PartName
+import numpy as np
+
+from workbench.core.data_check.label_scores import JudgedLabels, judged_labels
+from workbench.core.data_check.similar import Group, Looks, groups
+from workbench.core.format import path_text
+from workbench.core.projects.data_edits import PART_NAMES, PartName
 from workbench.core.projects.project import Choice, Project
+from workbench.core.specs import Inference
+
+# tones ---------------------------------------------------------------------------------------
+# How dark and how bright images are, and how many tones they have.
+
+Column = np.ndarray[Any, np.dtype[np.int64]]
+
+_FEW = 0.001
+"""Share of the pixels of a channel that are passed over at either end: dust, hot pixels."""
+
+
+@dataclass(frozen=True)
+class Tones:
+    """Tones of 0 to 255 of some images, in columns of int64 (n,).
+
+    Attributes:
+        dark, bright: The darkest and the brightest tone of any channel, but for one pixel in a
+            thousand.
+        levels: Different tones in the channel that has most of them.
+        cut: Values beyond the value range, per mille.
+    """
+
+    dark: Column
+    bright: Column
+    levels: Column
+    cut: Column
+
+    @classmethod
+    def empty(cls, count: int) -> Tones:
+        """Room for some images."""
+        return cls(*(np.zeros(count, np.int64) for _ in range(4)))
+
+    @classmethod
+    def joined(cls, several: Sequence[Tones]) -> Tones:
+        """Concatenates several."""
+        columns = zip(*(each.columns for each in several), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, in the order of the attributes."""
+        return self.dark, self.bright, self.levels, self.cut
+
+    def __getitem__(self, rows: Any) -> Tones:
+        return Tones(*(column[rows] for column in self.columns))
+
+    def put(self, row: int, values: tuple[int, int, int, int]) -> None:
+        """Sets the values of one image."""
+        for column, value in zip(self.columns, values, strict=True):
+            column[row] = value
+
+
+def tones_of(counts: np.ndarray[Any, np.dtype[np.int64]]) -> tuple[int, int, int]:
+    """Darkest and brightest tone, and number of tones, of the counts of each tone in each channel,
+    (channels, 256).
+    """
+    sums = counts.cumsum(axis=1)
+    few = _FEW * sums[:, -1:]
+    dark = (sums > few).argmax(axis=1).min()
+    bright = (sums >= sums[:, -1:] - few).argmax(axis=1).max()
+    return int(dark), int(bright), int((counts > 0).sum(axis=1).max())
+
+
+# findings ------------------------------------------------------------------------------------
 
 Severity = Literal["error", "warning", "hint"]
 """An error spoils what is measured, a warning costs accuracy, a hint is good to know."""
@@ -286,3 +356,141 @@ def tally(findings: Iterable[Finding], project: Project) -> Tally:
     """Counts findings by what a project has done about them."""
     states = [state_of(finding, project) for finding in findings]
     return Tally(len(states), states.count("fixed"), states.count("kept"))
+
+
+# survey --------------------------------------------------------------------------------------
+# What is known of every image of a data set, in columns: 100,000 images take some 50 MB.
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """Every image of a data set that its project uses, apart from what it changes about single
+    images. Rows are images, those of one part of the source after those of another.
+
+    Attributes:
+        class_names: Name of each label.
+        source_names: Name of each class of the source, which may be merged in the project.
+        files: Path of each image; "" where it is in no file of its own.
+        origins: (n,) the part of the source that each is in: TRAIN where it has no parts.
+        indices: (n,) place of each image in its part of the source.
+        labels: (n,) class of each image.
+        source_labels: (n,) its class in the source.
+        parts: (n,) the part that training puts it into: TRAIN, VALIDATION or TEST.
+        contents: (n,) id of each image, dtype S.
+        reasons: Row -> why the image cannot be read, in words.
+        formats: What each file is, by Pillow's names; "" for none.
+        modes: Pillow's mode of each image, e.g. "RGB", "L", "RGBA"; "" for none.
+        unread: What of each file is not read: "frames" or "pages" after the first, "channels"
+            beyond color; "" for nothing.
+        turned: (n,) whether EXIF says that the pixels are to be turned.
+        sizes: (n, 2) width and height in pixels, upright; 0 where it cannot be read.
+        looks: What each looks like, to compare them.
+        tones: How dark and how bright each is.
+        features: (n, d) features of a backbone; None where no rule needs them.
+        inferences: What the source inferred about the meaning of the data.
+        bad_files: (path or line, reason in words) of what the source itself left out.
+    """
+
+    class_names: tuple[str, ...]
+    source_names: tuple[str, ...]
+    files: Sequence[str]
+    origins: Numbers
+    indices: Numbers
+    labels: Numbers
+    source_labels: Numbers
+    parts: Numbers
+    contents: np.ndarray[Any, np.dtype[np.bytes_]]
+    reasons: Mapping[int, str]
+    formats: Sequence[str]
+    modes: Sequence[str]
+    unread: Sequence[str]
+    turned: Mask
+    sizes: Numbers
+    looks: Looks
+    tones: Tones
+    features: Floats | None = None
+    inferences: tuple[Inference, ...] = ()
+    bad_files: tuple[tuple[str, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def readable(self) -> Numbers:
+        """The rows of images that can be read."""
+        good = np.ones(len(self), np.bool_)
+        good[list(self.reasons)] = False
+        return np.flatnonzero(good)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Images that are the same, or nearly; each with at least two rows."""
+        short_sides = self.sizes.min(axis=1) if len(self) else np.zeros(0, np.int64)
+        return groups(self.contents, self.looks, self.readable, short_sides)
+
+    @cached_property
+    def judged(self) -> JudgedLabels | None:
+        """What the features tell about the labels; None where there are no features."""
+        if self.features is None:
+            return None
+        copies = np.arange(len(self))
+        for group in self.groups:
+            copies[list(group.rows)] = min(group.rows)
+        return judged_labels(self.features, self.labels, self.readable, copies)
+
+    def image(self, row: int) -> FoundImage:
+        """A row as findings name it."""
+        width, height = (int(side) for side in self.sizes[row])
+        return FoundImage(
+            content=self.contents[row].decode(),
+            file=path_text(self.files[row]),
+            origin=PART_NAMES[int(self.origins[row])],
+            index=int(self.indices[row]),
+            label=self.class_names[self.labels[row]],
+            source_label=self.source_names[self.source_labels[row]],
+            part=self.part(row),
+            width=width,
+            height=height,
+        )
+
+    def part(self, row: int) -> PartName:
+        """Name of the part that training puts a row into."""
+        return PART_NAMES[int(self.parts[row])]
+
+    def source_name(self, label: int) -> str:
+        """Name of a class in the source; of several that are merged, the most frequent."""
+        of_class = self.source_labels[self.labels == label]
+        return self.source_names[int(np.bincount(of_class).argmax())]
+
+    def found(self, rows: Iterable[int]) -> list[FoundImage]:
+        """The images of these rows, as findings name them."""
+        return [self.image(int(row)) for row in rows]
+
+
+# spec ----------------------------------------------------------------------------------------
+# What a rule of the data check declares.
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataCheckSpec:
+    """One rule.
+
+    Attributes:
+        key: File name, and the `kind` of its findings in JSON, e.g. "near_duplicate".
+        title: Heading of its findings, in the plural.
+        order: Place among the rules: the worst first.
+        needs_features: It compares features of a backbone, which take most of the time.
+        find: Survey -> what the rule finds, the worst first. Called by a worker only.
+        notes: Survey -> sentences about what was looked at, and what could not be.
+    """
+
+    key: str
+    title: str
+    order: int
+    needs_features: bool = False
+    find: Callable[[Survey], Iterable[Finding]]
+    notes: Callable[[Survey], Iterable[str]] = lambda _survey: ()

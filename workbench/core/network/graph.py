@@ -252,3 +252,132 @@ def free_name(stem: str, taken: Collection[str]) -> str:
     """The stem, or the stem with the first number from 2 on, that is not taken."""
     numbered = (f"{stem}_{number}" for number in count(2))
     return stem if stem not in taken else next(name for name in numbered if name not in taken)
+
+
+# diff ----------------------------------------------------------------------------------------
+# What changed between two graphs: the canvas repaints only this.
+
+
+@dataclass(frozen=True)
+class GraphDiff:
+    """The difference of two graphs: node ids and edges, each in the order of its graph.
+
+    Attributes:
+        added_nodes: Ids only in the new graph.
+        removed_nodes: Ids only in the old graph.
+        changed_nodes: Ids in both that differ in anything.
+        added_edges, removed_edges: Edges only in the new, only in the old graph.
+    """
+
+    added_nodes: tuple[str, ...] = ()
+    removed_nodes: tuple[str, ...] = ()
+    changed_nodes: tuple[str, ...] = ()
+    added_edges: tuple[Edge, ...] = ()
+    removed_edges: tuple[Edge, ...] = ()
+
+    def __bool__(self) -> bool:
+        """True when anything differs."""
+        nodes = self.added_nodes or self.removed_nodes or self.changed_nodes
+        return bool(nodes or self.added_edges or self.removed_edges)
+
+
+def diff(old: Graph, new: Graph) -> GraphDiff:
+    """What has to be done to `old` to make it `new`."""
+    old_edges, new_edges = frozenset(old.edges), frozenset(new.edges)
+    return GraphDiff(
+        added_nodes=tuple(key for key in new.nodes if key not in old.nodes),
+        removed_nodes=tuple(key for key in old.nodes if key not in new.nodes),
+        changed_nodes=tuple(
+            key
+            for key, node in new.nodes.items()
+            if key in old.nodes and old.nodes[key] is not node and old.nodes[key] != node
+        ),
+        added_edges=tuple(edge for edge in new.edges if edge not in old_edges),
+        removed_edges=tuple(edge for edge in old.edges if edge not in new_edges),
+    )
+
+
+# names ---------------------------------------------------------------------------------------
+# Names of nodes as Keras layers can bear them.
+
+_ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-]+")
+
+
+def is_valid_name(name: str) -> bool:
+    """True when Keras can take the name as it is."""
+    return _ALLOWED.fullmatch(name) is not None
+
+
+def valid_name(name: str, kind: str = "layer") -> str:
+    """The nearest name that Keras takes; `kind` where nothing is left."""
+    if is_valid_name(name):
+        return name
+    text = _FORBIDDEN.sub("_", name).strip("_.-")[:100]
+    if not text:
+        text = _FORBIDDEN.sub("_", kind).strip("_.-")[:100]
+    return text or "layer"
+
+
+def keras_names(graph: Graph) -> dict[str, str]:
+    """The layer name of each node by id: valid, and different for each node.
+
+    Node names that are valid and not doubled stay as they are.
+    """
+    taken = {node.name for node in graph.nodes.values() if is_valid_name(node.name)}
+    used: set[str] = set()
+    names: dict[str, str] = {}
+    for node in graph.nodes.values():
+        name = valid_name(node.name, node.kind)
+        if name != node.name or name in used:
+            name = free_name(name, taken | used)
+        used.add(name)
+        names[node.id] = name
+    return names
+
+
+# removal -------------------------------------------------------------------------------------
+# Removing layers and connections: one rule for the Delete key, for fixes and for programs.
+
+
+def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> Graph:
+    """Removes nodes and edges, and closes the gap in a chain.
+
+    Neighboring removed nodes count as one piece. A piece that one node fed, and that had exactly
+    one edge out, was a link of a chain: its neighbors are connected, unless they are
+    already, or one of these edges was itself to be removed.
+    """
+    gone = [key for key in graph.nodes if key in set(node_ids)]
+    cut = set(edges)
+    healed: list[Edge] = []
+    for piece in pieces(graph, gone):
+        entering = [e for key in piece for e in graph.edges_into(key) if e.source not in piece]
+        leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
+        is_link = len({edge.source for edge in entering}) == len(leaving) == 1
+        if is_link and not cut & {*entering, *leaving}:
+            healed.append(Edge(entering[0].source, leaving[0].target, leaving[0].port))
+    after = graph.without_nodes(gone)
+    for edge in cut:
+        after = after.without_edge(edge)
+    for edge in healed:
+        if edge.target not in after.targets(edge.source):
+            after = after.with_edge(edge)
+    return after
+
+
+def pieces(graph: Graph, node_ids: list[str]) -> list[set[str]]:
+    """Connected parts of the graph that only these nodes make up."""
+    waiting, pieces = set(node_ids), []
+    for start in node_ids:
+        if start not in waiting:
+            continue
+        waiting.discard(start)
+        piece, rest = {start}, [start]
+        while rest:
+            key = rest.pop()
+            near = {*graph.sources(key), *graph.targets(key)} & waiting
+            waiting -= near
+            piece |= near
+            rest.extend(near)
+        pieces.append(piece)
+    return pieces

@@ -2,18 +2,101 @@
 
 from __future__ import annotations
 
+import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position
-from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.data_versions import Versions
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.data_edits import DataEdits, Versions
 from workbench.core.training.recipe import TrainingRecipe
+
+# robustness ----------------------------------------------------------------------------------
+# Robustness tests of a project: alterations of the test images that each later run is measured on.
+#
+# What an alteration does is defined in `workbench.alterations`; a project keeps those of other
+# versions too.
+
+MAX_TESTS = 20
+"""More take longer to measure than a small network to train."""
+
+MAX_NAME = 100
+MAX_ALTERATIONS = 20
+_EXPECTED = "an object with name, and strengths: a number for each alteration"
+
+Report = Callable[[str, Any, str], None]
+"""Called with a place in the file, what is there, and what is expected, for what is wrong."""
+
+
+@dataclass(frozen=True)
+class RobustnessTest:
+    """Alterations of test images that are measured together.
+
+    Attributes:
+        name: Words of the user; each test of a project has its own.
+        strengths: Key of an alteration -> its strength, in its unit; at least one.
+    """
+
+    name: str
+    strengths: Mapping[str, float]
+
+
+def tests_to_plain(tests: Iterable[RobustnessTest]) -> list[dict[str, Any]]:
+    """The tests as JSON values."""
+    return [{"name": test.name, "strengths": dict(test.strengths)} for test in tests]
+
+
+def read_tests(plain: Any, report: Report) -> tuple[RobustnessTest, ...]:
+    """The tests of JSON values; each that is wrong is reported with its place, and left out.
+
+    One without strengths, which earlier versions could save, alters nothing: it is left out.
+    """
+    if not isinstance(plain, list) or len(plain) > MAX_TESTS:
+        report("robustness", plain, f"a list of at most {MAX_TESTS} tests")
+        return ()
+    tests: dict[str, RobustnessTest] = {}
+    for index, item in enumerate(plain):
+        if not _is_test(item):
+            report(f"robustness[{index}]", item, _EXPECTED)
+        elif item["name"] in tests:
+            report(f"robustness[{index}].name", item["name"], "a name that no test before it has")
+        elif item["strengths"]:
+            tests[item["name"]] = RobustnessTest(item["name"], dict(item["strengths"]))
+    return tuple(tests.values())
+
+
+def with_test(
+    tests: tuple[RobustnessTest, ...], test: RobustnessTest
+) -> tuple[RobustnessTest, ...]:
+    """The tests with another one at the end, in place of one with its name."""
+    return (*(each for each in tests if each.name != test.name), test)
+
+
+def is_name(text: object) -> bool:
+    """Whether a text can be the name of a test."""
+    return isinstance(text, str) and 0 < len(text.strip()) <= MAX_NAME and text.isprintable()
+
+
+def _is_test(item: object) -> bool:
+    if not isinstance(item, dict) or not is_name(item.get("name")):
+        return False
+    strengths = item.get("strengths")
+    return (
+        isinstance(strengths, dict)
+        and len(strengths) <= MAX_ALTERATIONS
+        and all(is_name(key) and _is_strength(value) for key, value in strengths.items())
+    )
+
+
+def _is_strength(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)  # type: ignore[arg-type]
+
+
+# project -------------------------------------------------------------------------------------
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 

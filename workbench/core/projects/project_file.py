@@ -17,25 +17,202 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.core.network.graph import Graph, Node
-from workbench.core.projects.data_edits import edits_to_plain
-from workbench.core.projects.data_versions import versions_to_plain
-from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
-from workbench.core.projects.places import with_found, with_paths, with_places
-from workbench.core.projects.project import Choice, Project, View
+from workbench.core.projects.data_edits import edits_to_plain, versions_to_plain
+from workbench.core.projects.project import Choice, Project, View, tests_to_plain
 from workbench.core.projects.project_reader import ProjectReader, edge_key
-from workbench.core.projects.robustness import tests_to_plain
-from workbench.core.storage.file_stamp import FileStamp
 from workbench.core.storage.foreign_file import open_foreign
-from workbench.core.storage.save import save_bytes
-from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, describe, load
+from workbench.core.storage.json_file import (
+    MAX_CHARACTERS,
+    JsonFault,
+    MigrationChain,
+    Plain,
+    describe,
+    load,
+)
+from workbench.core.storage.save import FileStamp, save_bytes
 from workbench.core.training.recipe import recipe_to_plain
 from workbench.errors import ProjectFileError, SaveError
+
+# migrations ----------------------------------------------------------------------------------
+# Project files of earlier versions.
+#
+# Version 0 (drafts before the first release) had `layers` with `type` instead of `kind`,
+# `connections` as triples, `training` for the recipe, a bare dataset key, and a position in
+# each layer. Version 1 keeps the meaning (`graph`) apart from the looks (`view`). Version 2 has
+# an `id`.
+
+PROJECT_VERSION = 2
+"""The version written by this Workbench."""
+
+PROJECT_MIGRATIONS = MigrationChain(PROJECT_VERSION)
+
+
+@PROJECT_MIGRATIONS.step(0)
+def _split_meaning_from_looks(plain: Plain) -> Plain:
+    rest = dict(plain)
+    layers = rest.pop("layers", [])
+    connections = rest.pop("connections", [])
+    rest["graph"] = {
+        "nodes": [_node_of(layer) for layer in layers] if isinstance(layers, list) else layers,
+        "edges": (
+            [_edge_of(connection) for connection in connections]
+            if isinstance(connections, list)
+            else connections
+        ),
+    }
+    rest["view"] = {"positions": _positions_of(layers)}
+    if "training" in rest:
+        rest["recipe"] = rest.pop("training")
+    if isinstance(rest.get("dataset"), str):
+        rest["dataset"] = {"key": rest["dataset"], "params": {}}
+    return rest
+
+
+@PROJECT_MIGRATIONS.step(1)
+def _leave_without_id(plain: Plain) -> Plain:
+    """A random id would be another at each reading: `read_project` makes one of the path."""
+    return dict(plain)
+
+
+def _node_of(layer: Any) -> Any:
+    if not isinstance(layer, dict):
+        return layer
+    node = {key: value for key, value in layer.items() if key != "position"}
+    if "type" in node:
+        node["kind"] = node.pop("type")
+    return node
+
+
+def _edge_of(connection: Any) -> Any:
+    if not isinstance(connection, list) or len(connection) not in {2, 3}:
+        return connection
+    port = connection[2] if len(connection) == 3 else 0
+    return {"source": connection[0], "target": connection[1], "port": port}
+
+
+def _positions_of(layers: Any) -> Plain:
+    if not isinstance(layers, list):
+        return {}
+    return {
+        layer["id"]: layer["position"]
+        for layer in layers
+        if isinstance(layer, dict) and isinstance(layer.get("id"), str) and "position" in layer
+    }
+
+
+# places --------------------------------------------------------------------------------------
+# Paths of a data set's files relative to the folder of the project: written beside their absolute
+# paths, so that a project folder opens that was moved or copied together with its images.
+#
+# In a file, `places` of `dataset` has the relative path for each absolute one. It is looked at only
+# where nothing is at the absolute path any more, and earlier versions keep it as an unknown field.
+
+_KEY = "places"
+_MOST_UP = 2
+"""Folders above the project's that may be moved with it."""
+_MOST = 10_000
+
+
+def with_paths(project: Project, convert: Callable[[str], str]) -> Project:
+    """The project with the paths of its data set converted: of the parameters `path`, `..._path`
+    and `paths`; an address is none, and one in the home folder (~/...) stays so.
+    """
+    params = {
+        key: _converted(value, convert) if _holds_paths(key) else value
+        for key, value in project.dataset.params.items()
+    }
+    if params == project.dataset.params:
+        return project
+    return replace(project, dataset=replace(project.dataset, params=params))
+
+
+def with_places(project: Project, folder: Path) -> Project:
+    """A project as it is written into a folder."""
+    paths = _texts(project.dataset.params)
+    places = {text: found for text in paths if (found := _relative_place(text, folder))}
+    return _with_extra(project, places)
+
+
+def with_found(project: Project, folder: Path) -> Project:
+    """A project as it was read in a folder, with what lies beside it where nothing is at a path any
+    more; `moved_places` has those. Looks at the disk.
+    """
+    kept = dict(_kept(project))
+    if not kept:
+        return _with_extra(project, {})
+    found = {
+        text: place
+        for text in _texts(project.dataset.params)
+        if text in kept
+        and not os.path.exists(text)  # noqa: PTH110 - a text that may be no path
+        and os.path.exists(place := os.path.normpath(folder / kept[text]))  # noqa: PTH110
+    }
+    return _with_extra(with_paths(project, lambda text: found.get(text, text)), found)
+
+
+def moved_places(project: Project) -> Mapping[str, str]:
+    """Paths of the project file where nothing is any more -> the path beside the project that is
+    used instead. `project` was just read.
+    """
+    return {old: new for old, new in _kept(project).items() if os.path.isabs(new)}  # noqa: PTH117 - text
+
+
+def _texts(params: Mapping[str, Any]) -> Iterator[str]:
+    """The absolute paths in parameters."""
+    for key, value in params.items():
+        each = value if isinstance(value, list | tuple) else (value,)
+        if _holds_paths(key):
+            yield from (text for text in each if isinstance(text, str) and text.startswith(os.sep))
+
+
+def _holds_paths(key: str) -> bool:
+    return key in {"path", "paths"} or key.endswith("_path")
+
+
+def _converted(value: Any, convert: Callable[[str], str]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_converted(each, convert) for each in value)
+    is_path = isinstance(value, str) and value and "://" not in value
+    return convert(value) if is_path and not value.startswith("~/") else value
+
+
+def _relative_place(text: str, folder: Path) -> str:
+    """A path near the folder, relative to it; "" for one inside, which needs none, or far away."""
+    found = os.path.relpath(text, folder)
+    ups = Path(found).parts.count(os.pardir)
+    return found if 0 < ups <= _MOST_UP and os.path.commonpath([text, folder]) != os.sep else ""
+
+
+def _kept(project: Project) -> Mapping[str, str]:
+    extra = project.extra.get("dataset")
+    kept = extra.get(_KEY) if isinstance(extra, Mapping) else None
+    if not isinstance(kept, Mapping) or len(kept) > _MOST:
+        return {}
+    return {
+        old: new
+        for old, new in kept.items()
+        if isinstance(old, str) and isinstance(new, str) and "\0" not in new
+    }
+
+
+def _with_extra(project: Project, places: Mapping[str, str]) -> Project:
+    """A project with these places, and no others."""
+    extra = dict(project.extra)
+    dataset = {key: value for key, value in extra.pop("dataset", {}).items() if key != _KEY}
+    if places:
+        dataset[_KEY] = dict(places)
+    if dataset:
+        extra["dataset"] = dataset
+    return project if extra == project.extra else replace(project, extra=extra)
+
+
+# project file --------------------------------------------------------------------------------
 
 PROJECT_FORMAT = "workbench-project"
 PROJECT_SUFFIX = ".workbench"

@@ -19,11 +19,9 @@ from typing import Any, cast
 from workbench.core.network.graph import TRAININGS, Edge, Graph, Node, Training
 from workbench.core.network.layout import Position
 from workbench.core.params import is_int
-from workbench.core.projects.data_edits import read_edits
-from workbench.core.projects.data_versions import read_versions
-from workbench.core.projects.project import Choice, Project, View
-from workbench.core.projects.robustness import read_tests
-from workbench.core.storage.strict_json import describe
+from workbench.core.projects.data_edits import read_edits, read_versions
+from workbench.core.projects.project import Choice, Project, View, read_tests
+from workbench.core.storage.json_file import describe
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe, recipe_from
 
 

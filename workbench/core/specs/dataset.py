@@ -2,18 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.core.format import bytes_text
 from workbench.core.params import Param, Params
-from workbench.core.specs.inference import Inference
 from workbench.core.specs.layer import Shape
-from workbench.core.split_marks import SplitMarks
+
+# edited classes ------------------------------------------------------------------------------
+# The classes of a data set after the user has renamed, merged or left out some.
+
+
+@dataclass(frozen=True)
+class EditedClasses:
+    """The classes of a data set after edits.
+
+    Attributes:
+        names: In the order in which the data set has the first class of each name.
+        numbers: For each class of the data set, the number of its class in `names`; -1 for one
+            that is left out.
+    """
+
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+
+def edited_classes(names: Sequence[str], classes: Mapping[str, str]) -> EditedClasses:
+    """The classes that a data set of these has in a project, by its edits (`DataEdits.classes`)."""
+    wanted = [classes.get(name, name) for name in names]
+    kept = tuple(dict.fromkeys(name for name in wanted if name))
+    places = {name: number for number, name in enumerate(kept)}
+    return EditedClasses(kept, tuple(places.get(name, -1) for name in wanted))
+
+
+# inference -----------------------------------------------------------------------------------
+# What was inferred about the meaning of foreign data: a value with its evidence and its doubt.
+#
+# What the user has not set (which column is the label, which folder is a part, which number is
+# white), a source infers, and lists here. The Data view, `data check` and the log show every
+# inference; its parameter of the data set changes it; a doubtful one is a finding of the data
+# check.
+
+
+@dataclass(frozen=True)
+class Option:
+    """Another meaning that the data could have.
+
+    Attributes:
+        value: What the parameter of the data set is set to for it.
+        title: What it means, in words: "breed", "classes as they are".
+    """
+
+    value: Any
+    title: str
+
+
+@dataclass(frozen=True)
+class Inference:
+    """One meaning that was taken.
+
+    Attributes:
+        key: Kind of inference, and part of what identifies it, e.g. "label_column".
+        what: What was inferred, as the start of a sentence: "The label column".
+        value: What was taken, in words.
+        evidence: Why, as a clause: "named in the header", "72 of 72 files are there".
+        doubt: Why it may be wrong, as a sentence; "" where the evidence is plain. A doubtful
+            inference is a finding.
+        param: The parameter of the data set that sets it; "" where nothing can.
+        options: What else it could be; each is offered as a value of `param`.
+        is_told: The user has set it: nothing was inferred, and it is no finding.
+    """
+
+    key: str
+    what: str
+    value: str
+    evidence: str = ""
+    doubt: str = ""
+    param: str = ""
+    options: tuple[Option, ...] = ()
+    is_told: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """For logs and lists: "The label column: breed (named in the header)." and the doubt."""
+        why = "set in the data source" if self.is_told else self.evidence
+        words = f"{self.what}: {self.value} ({why})." if why else f"{self.what}: {self.value}."
+        return f"{words} {self.doubt}" if self.is_doubtful else words
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a person should look at it."""
+        return bool(self.doubt) and not self.is_told
+
+
+# split marks ---------------------------------------------------------------------------------
+# Cuts of a split by content, remembered so that images added later move none of the others.
+#
+# In each class the images are in the order of a hash of their content, a number from 0 to 2**64 -
+# 1. Those below the first mark are for testing, those below the second for validation. Without
+# marks they are chosen so that each part has its share of the images at hand.
+
+_EMPTY: Mapping[str, tuple[str, str]] = MappingProxyType({})
+_MARK = re.compile("[0-9a-f]{16}")
+_MAX_CLASSES = 100_000
+_MAX_TEXT = 10_000
+_EXPECTED = "two hexadecimal numbers for each class"
+
+Report = Callable[[str, Any, str], None]
+
+
+@dataclass(frozen=True)
+class SplitMarks:
+    """The marks of each class. True when there are any.
+
+    Attributes:
+        made_for: What they depend on beside the images (`SplitRule.key`): with other values of the
+            recipe they are chosen again.
+        bounds: Name of a class -> its two marks, each of 16 hexadecimal digits. Images that have
+            copies or a group in several classes have marks of their own, under all the names,
+            joined by line breaks.
+    """
+
+    made_for: str = ""
+    bounds: Mapping[str, tuple[str, str]] = field(default_factory=lambda: _EMPTY)
+
+    def __bool__(self) -> bool:
+        return bool(self.bounds)
+
+
+def marks_to_plain(marks: SplitMarks) -> dict[str, Any]:
+    """The marks as JSON values; {} for none."""
+    if not marks:
+        return {}
+    bounds = {name: list(ends) for name, ends in sorted(marks.bounds.items())}
+    return {"made_for": marks.made_for, "bounds": bounds}
+
+
+def read_marks(plain: Any, report: Report, where: str = "split") -> SplitMarks:
+    """The marks of JSON values; where something is wrong it is reported, and there are none."""
+    bounds = plain.get("bounds", {}) if isinstance(plain, dict) else None
+    made_for = plain.get("made_for", "") if isinstance(plain, dict) else None
+    is_valid = (
+        isinstance(bounds, dict)
+        and isinstance(made_for, str)
+        and len(made_for) <= _MAX_TEXT
+        and len(bounds) <= _MAX_CLASSES
+        and all(isinstance(name, str) and _are_ends(ends) for name, ends in bounds.items())
+    )
+    if is_valid:
+        return SplitMarks(str(made_for), {name: (a, b) for name, (a, b) in (bounds or {}).items()})
+    report(where, plain, _EXPECTED)
+    return SplitMarks()
+
+
+def _are_ends(ends: object) -> bool:
+    return (
+        isinstance(ends, list | tuple)
+        and len(ends) == 2
+        and all(isinstance(end, str) and _MARK.fullmatch(end) for end in ends)
+    )
+
+
+# dataset -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,15 @@ from typing import Any
 
 from workbench.core.param_text import read_value
 from workbench.core.params import Param, check_all
-from workbench.core.training.fields.basics import BasicFields
-from workbench.core.training.fields.checkpoints import CheckpointFields
-from workbench.core.training.fields.dividing import DividingFields
-from workbench.core.training.fields.execution import ExecutionFields
-from workbench.core.training.fields.fine_tuning import FineTuningFields
-from workbench.core.training.fields.regularization import AugmentationFields, RegularizationFields
-from workbench.core.training.fields.schedule import SCALES, ScheduleFields
+from workbench.core.training.fields.basics import BasicFields, CheckpointFields, DividingFields
+from workbench.core.training.fields.schedule import (
+    SCALES,
+    AugmentationFields,
+    ExecutionFields,
+    FineTuningFields,
+    RegularizationFields,
+    ScheduleFields,
+)
 from workbench.core.training.fields.setting import PLUG_INS, declared
 from workbench.core.training.losses import all_losses
 from workbench.core.training.optimizers import all_optimizers

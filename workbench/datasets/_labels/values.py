@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.class_names import altered, normal, unique
 from workbench.core.format import plain_name, plural
+from workbench.core.outside_text import altered, normal, unique
 from workbench.core.specs import Inference, Option
+from workbench.datasets._class_parts import class_order
 from workbench.datasets._labels.texts import (
     FIRST,
     LabelSettings,
@@ -19,7 +20,6 @@ from workbench.datasets._labels.texts import (
     missing_labels,
     untrained,
 )
-from workbench.datasets._look_alikes import class_order
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 from workbench.core.format import list_text, plain_name
 from workbench.core.specs import Inference, Option
-from workbench.datasets._labels.said_parts import column_of
-from workbench.datasets._records.example import BadExampleError, Feature
+from workbench.datasets._labels.texts import column_of
+from workbench.datasets._records.frames import BadExampleError, Feature
 from workbench.datasets._records.parts import cell_of, split_candidates
-from workbench.pictures.listed.column import Column
-from workbench.pictures.listed.given import NONE
-from workbench.pictures.listed.names import (
+from workbench.pictures.listed.column import (
     LABEL_ORDER,
     LABEL_RANKS,
     LABEL_STEMS,
     WEAK_RANK,
+    Column,
     squeezed,
 )
+from workbench.pictures.listed.given import NONE
 from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
 
 _IMAGES = ("image/encoded", "image", "image_raw", "image_bytes", "img", "picture", "encoded")

@@ -15,22 +15,22 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from workbench.core.class_names import altered, normal, unique
 from workbench.core.format import plain_name, plural
+from workbench.core.outside_text import altered, normal, unique
 from workbench.core.params import Params
 from workbench.core.specs import FilePart, Inference, LoadContext, LoadedData
 from workbench.datasets._cached_files import cached_files, file_identity
-from workbench.datasets._labels.said_parts import SaidParts, said_parts
+from workbench.datasets._class_parts import class_order, with_look_alikes
 from workbench.datasets._labels.texts import (
     Label,
     LabelSettings,
+    SaidParts,
     decode_labels,
     missing_labels,
+    said_parts,
     untrained,
 )
 from workbench.datasets._labels.values import MAX_CLASSES
-from workbench.datasets._look_alikes import class_order, with_look_alikes
-from workbench.datasets._records.example import BadExampleError, Feature, read_example
 from workbench.datasets._records.features import (
     FoundKeys,
     Keys,
@@ -41,7 +41,7 @@ from workbench.datasets._records.features import (
     image_of,
     label_of,
 )
-from workbench.datasets._records.frames import read_records
+from workbench.datasets._records.frames import BadExampleError, Feature, read_example, read_records
 from workbench.datasets._records.parts import PARTS, cell_of, file_parts
 from workbench.errors import DatasetError
 from workbench.pictures.folders import natural_key

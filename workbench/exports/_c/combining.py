@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from workbench.exports._c.fixed_point import LEAST, MOST, multiplier, multipliers, output_range
-from workbench.exports._c.flat import NoCodeError, Operator, Tensor
+from workbench.exports._c.flat import (
+    LEAST,
+    MOST,
+    NoCodeError,
+    Operator,
+    Tensor,
+    multiplier,
+    multipliers,
+    output_range,
+)
 from workbench.exports._c.lowering import Network
-from workbench.exports._c.places import blank, merged
-from workbench.exports._c.program import Buffer, Options, Table, int8, int32
+from workbench.exports._c.program import Buffer, Options, Table, blank, int8, int32, merged
 
 _ONE = 1 << 23
 """An exponential of 0 in the table of softmax."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from workbench.exports._c.flat import NoCodeError, Operator, Values
 from workbench.exports._c.lowering import Network
-from workbench.exports._c.places import blank, merged, offset
-from workbench.exports._c.program import Buffer, Options, Part, Table
+from workbench.exports._c.program import Buffer, Options, Part, Table, blank, merged, offset
 
 _UNIT = 1024
 """Parts of a pixel of a resized image, as LiteRT has them."""

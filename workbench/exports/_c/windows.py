@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.exports._c.fixed_point import multiplier, output_range
-from workbench.exports._c.flat import NoCodeError, Operator, Tensor
+from workbench.exports._c.flat import NoCodeError, Operator, Tensor, multiplier, output_range
 from workbench.exports._c.lowering import Network
 from workbench.exports._c.program import Options, Patch, Table, int8, int32
 

@@ -2,30 +2,182 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFontMetrics,
     QImage,
+    QMouseEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.core.calibration.verdict import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
-from workbench.gui.classify.bar_rows import NUM_ROWS, ROW_PX
-from workbench.gui.classify.classified import ClassifiedPicture
-from workbench.gui.classify.score_bars import ScoreBars
+from workbench.gui.classify.answers import ClassifiedPicture
 from workbench.gui.classify.state import ClassifyState
+from workbench.gui.kit.dialogs import InstallLink
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, plain_tip, set_role
-from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_to
+from workbench.gui.kit.layout import STRETCH, Gap, column, row, scroll_area, scroll_to
 from workbench.gui.kit.theme import Theme
-from workbench.gui.kit.working_dialog import InstallLink
+from workbench.gui.kit.widgets import PaintedWidget
 from workbench.protocol.bases import ErrorParts
-from workbench.runs.log.scores import weights_words
+from workbench.runs.log.texts import weights_words
+
+# bar rows ------------------------------------------------------------------------------------
+# Rows of names, bars and figures; the first can be seen, the others are scrolled to.
+
+NUM_ROWS = 5
+"""Rows that can be seen at once; the others are scrolled to."""
+ROW_PX, NAME_PX = 25, 132
+_BAR_PX, _LEAST_BAR_PX = 14, 2.0
+_RADIUS_PX = 4.0
+
+
+class BarRows(PaintedWidget):
+    """Shows all rows: `in_scroll_area` bounds its height.
+
+    Args:
+        theme: Colors and fonts.
+        width_px: Its usual width.
+        least_px: Its smallest width.
+    """
+
+    def __init__(self, theme: Theme, width_px: int, least_px: int) -> None:
+        super().__init__(theme, QSize(width_px, ROW_PX * NUM_ROWS), least_px)
+
+    def in_scroll_area(self) -> QScrollArea:
+        """The bars as high as the first rows."""
+        area = scroll_area(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        for each in (self, area.viewport()):  # on the card, not on a background of their own
+            each.setAutoFillBackground(False)
+        area.setFixedHeight(ROW_PX * NUM_ROWS)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.verticalScrollBar().setSingleStep(ROW_PX)
+        return area
+
+    def _make_room(self, num_rows: int) -> None:
+        """Makes room for this many rows."""
+        self._hint = QSize(self._hint.width(), ROW_PX * num_rows)
+        self.updateGeometry()
+        self.update()
+
+    def _rows_seen(self, num_rows: int) -> range:
+        """Indices of the rows that have to be painted."""
+        seen = self.visibleRegion().boundingRect()
+        return range(seen.top() // ROW_PX, min(num_rows, seen.bottom() // ROW_PX + 1))
+
+    def _paint_name(self, painter: QPainter, row: int, room_px: int, name: str) -> None:
+        """Paints the name of a row, elided, in the font that is set."""
+        painter.setPen(QColor(self._theme.colors.text))
+        words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, room_px)
+        place = QRectF(0, row * ROW_PX, room_px, ROW_PX)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, words)
+
+    def _paint_figure(self, painter: QPainter, row: int, right: float, figure: str) -> None:
+        """Paints words that end at `right`, in the font and color that are set."""
+        place = QRectF(0, row * ROW_PX, right, ROW_PX)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, figure)
+
+    def _paint_bar(
+        self, painter: QPainter, row: int, left: float, width: float, part: float, *, is_best: bool
+    ) -> None:
+        """Paints a part (0..1) of a bar of this width."""
+        colors = self._theme.colors
+        place = QRectF(left, row * ROW_PX + (ROW_PX - _BAR_PX) / 2, width, _BAR_PX)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colors.field if colors.field != colors.panel else colors.hover))
+        painter.drawRoundedRect(place, _RADIUS_PX, _RADIUS_PX)
+        place.setWidth(max(_LEAST_BAR_PX, place.width() * min(1.0, max(0.0, part))))
+        painter.setBrush(QColor(colors.accent if is_best else colors.faint))
+        painter.drawRoundedRect(place, _RADIUS_PX, _RADIUS_PX)
+
+
+# score bars ----------------------------------------------------------------------------------
+# Ranked bars: a class a row, its bar, its percentage.
+
+_NAME_SHARE = 0.4
+"""Share of the width that names may have: longer ones are elided."""
+_GAP_PX_SCORE_BARS, _FIGURE_PX = 12, 64
+
+
+class ScoreBars(BarRows):
+    """Shows (name, 0..1) pairs in the order given; while there are none, room for the first.
+
+    Signals:
+        chosen(str): The row of this name was clicked.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, 360, least_px=240)
+        self.scores: list[tuple[str, float]] = []
+        self.true_label = ""
+        self._longest_px = 0
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        row = int(event.position().y() // ROW_PX)
+        if event.button() == Qt.MouseButton.LeftButton and 0 <= row < len(self.scores):
+            self.chosen.emit(self.scores[row][0])
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def set_scores(self, scores: Sequence[tuple[str, float]], true_label: str = "") -> None:
+        """Shows all rows; the true class, where known, is marked."""
+        self.scores = list(scores)
+        self.true_label = true_label
+        words = [f"{name} {share(value)}" for name, value in self.scores[:NUM_ROWS]]
+        self.setAccessibleName(", ".join(words))
+        self.setToolTip(plain_tip("\n".join([*words, "", "Click a class to explain it."])))
+        self._longest_px = self._longest()
+        self._make_room(len(self.scores) or NUM_ROWS)
+
+    def in_scroll_area(self) -> QScrollArea:
+        """The bars as high as the first rows, and at least as wide as they have to be."""
+        area = super().in_scroll_area()
+        bar_px = area.verticalScrollBar().sizeHint().width()
+        area.setMinimumWidth(self.minimumSizeHint().width() + bar_px)
+        return area
+
+    def _longest(self) -> int:
+        """The width of the longest name, in pixels."""
+        metrics = QFontMetrics(self._theme.font(13, weight=600, tabular=True))
+        return max((metrics.horizontalAdvance(self._words(n)) for n, _ in self.scores), default=0)
+
+    def paint(self, painter: QPainter) -> None:
+        name_px = max(
+            NAME_PX, min(self._longest_px + _GAP_PX_SCORE_BARS, int(_NAME_SHARE * self.width()))
+        )
+        for entry in self._rows_seen(len(self.scores)):
+            self._paint_row(painter, entry, name_px, *self.scores[entry])
+
+    def _words(self, name: str) -> str:
+        return f"{name} ✓" if name == self.true_label else name
+
+    def _paint_row(
+        self, painter: QPainter, row: int, name_px: int, name: str, value: float
+    ) -> None:
+        is_best = row == 0
+        painter.setFont(self._theme.font(13, weight=600 if is_best else 400, tabular=True))
+        self._paint_name(painter, row, name_px - _GAP_PX_SCORE_BARS, self._words(name))
+        beside_px = _GAP_PX_SCORE_BARS // 2 if len(self.scores) > NUM_ROWS else 0  # the scroll bar
+        right = self.width() - beside_px
+        self._paint_figure(painter, row, right, share(value))
+        width = right - _FIGURE_PX - name_px
+        self._paint_bar(painter, row, name_px, width, value, is_best=is_best)
+
+
+# result card ---------------------------------------------------------------------------------
 
 PICTURE_PX, _LARGEST_PX = 176, 440
 """Side of a picture's place, and of the large one where the view has room."""

@@ -2,28 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTemporaryDir, Signal
+from PySide6.QtCore import QEvent, QObject, QTemporaryDir, QTimer, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.client.background import Background
-from workbench.client.question import Handlers
+from workbench.client.service_process import Handlers
 from workbench.errors import PictureError, UsageError, WorkbenchError
-from workbench.gui.classify.activities import Activities
-from workbench.gui.classify.answers import Answers
-from workbench.gui.classify.classified import ClassifiedPicture, picture_name
-from workbench.gui.classify.folder.job import FolderJob, FolderTask, done_words
-from workbench.gui.classify.folder.watch import WatchJob
-from workbench.gui.classify.queue import ClassifyQueue
-from workbench.gui.classify.recent import RecentPictures
+from workbench.gui.classify.answers import (
+    Answers,
+    ClassifiedPicture,
+    ClassifyQueue,
+    RecentPictures,
+    picture_name,
+)
+from workbench.gui.classify.folder.job import FolderJob, FolderTask, WatchJob, done_words
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.bases import Answer
-from workbench.protocol.classify import WarmUp
-from workbench.protocol.classify_many import ManyClassified
+from workbench.protocol.classify import ManyClassified, WarmUp
 from workbench.protocol.trained.evaluate import TestPicture
+
+# activities ----------------------------------------------------------------------------------
+# What brings images in for a while, and how the user ends it.
+
+
+class Activities(QObject):
+    """What is under way, by key; each has a button of its own that ends it.
+
+    Signals:
+        begun(str, str): This key, with the words of its button.
+        ended(str): It is over.
+    """
+
+    begun = Signal(str, str)
+    ended = Signal(str)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._stops: dict[str, Callable[[], None]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is under way."""
+        return not self._stops
+
+    def begin(self, key: str, words: str, stop: Callable[[], None]) -> None:
+        """Adds an activity under way, which `stop` ends soon."""
+        self._stops[key] = stop
+        self.begun.emit(key, words)
+
+    def end(self, key: str) -> None:
+        """Removes an activity that is over, however it has ended."""
+        if self._stops.pop(key, None) is not None:
+            self.ended.emit(key)
+
+    def stop(self, key: str) -> None:
+        """Ends an activity for the user."""
+        if key in self._stops:
+            self._stops[key]()
+
+
+# when seen -----------------------------------------------------------------------------------
+# Work for what can be seen: what is hidden is not computed.
+
+
+class WhenSeen(QObject):
+    """Does the newest work for a widget at once while it is visible, or else when it is shown."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        self._due: Callable[[], None] | None = None
+        widget.installEventFilter(self)
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Does this, in place of what is still due."""
+        self._due = work
+        self._do_due()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            # What has opened the widget may also choose what it shows, right after this.
+            QTimer.singleShot(0, self, self._do_due)
+        return super().eventFilter(watched, event)
+
+    def _do_due(self) -> None:
+        work = self._due
+        if work is not None and self._widget.isVisible():
+            self._due = None
+            work()
+
+
+# state ---------------------------------------------------------------------------------------
 
 _LISTING = "listing"
 """The activity of a folder that is being classified."""

@@ -13,16 +13,15 @@ from workbench.errors import WorkbenchError
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.sources import all_sources
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.common.context import WindowContext
+from workbench.gui.common.context import WindowContext, WindowState
 from workbench.gui.common.drops import DataDrop, DropKind
 from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
-from workbench.gui.common.panel_spec import PanelSpec
-from workbench.gui.common.sections import Sections
-from workbench.gui.common.window_state import WindowState
+from workbench.gui.common.panel_hosts import Sections
+from workbench.gui.common.view_spec import PanelSpec
 from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.widgets import WaitLabel
 
 _SHARES = (4, 1)
 """Stretch factors of the two columns: picture and answer, and the explanation."""

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.core.confusion import Confusion, Counts, Numbers, Per, Shares
+from workbench.core.evaluation.confusion import Confusion, Counts, Numbers, Per, Shares
 from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 

@@ -15,7 +15,7 @@ from workbench.core.format import path_text, plural
 from workbench.core.params import PathParam, PathsParam
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.core.projects.source import source_choice
+from workbench.core.projects.texts import source_choice
 from workbench.core.specs import DatasetSpec
 from workbench.core.storage.foreign_file import is_folder
 from workbench.datasets import all_datasets

@@ -11,17 +11,16 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import LIVE, RunLibrary
+from workbench.gui.common.context import KeptModel, WindowState
 from workbench.gui.common.run_text import quoted, when
-from workbench.gui.common.window_state import KeptModel, WindowState
-from workbench.gui.kit.buttons import button
-from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.buttons import ElidedComboBox, button
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.widgets import EmptyPage
 from workbench.runs.library.index import RunSummary
 from workbench.runs.library.projects import full_name
-from workbench.runs.log.scores import figure_words
+from workbench.runs.log.texts import figure_words
 
 UNDER_WAY = "The model can be chosen here once its training has saved the first weights."
 UNFINISHED = "Its model is used once it is finished. The weights saved so far can be used already."

@@ -2,30 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from workbench.core.format import count, image_size_text, plural
 from workbench.core.projects.project import Choice
+from workbench.core.specs import Inference
+from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
-from workbench.gui.data.class_row import ClassRow
-from workbench.gui.data.classes.box import ClassesBox
-from workbench.gui.data.classes.name_field import ClassNameField
-from workbench.gui.data.enlarge import open_sample
-from workbench.gui.data.reading import ReadingBox
+from workbench.gui.data.browse import ImageBrowser, open_sample
+from workbench.gui.data.classes import ClassesBox, ClassNameField, ClassRow
 from workbench.gui.data.split_counts import class_words
 from workbench.gui.data.state import DataState
+from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.images.sample_dialog import Sample
-from workbench.gui.kit.cards import Box, FactRows, TextBox
+from workbench.gui.kit.dialogs import InstallLink, error_text
 from workbench.gui.kit.labels import ElidedLabel, plain_label
-from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
-from workbench.gui.kit.messages import error_text
-from workbench.gui.kit.working_dialog import InstallLink
+from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column, row
+from workbench.gui.kit.widgets import Box, FactRows, TextBox, TitledBox
 from workbench.protocol.describe_data import DataDescription
+
+# reading -------------------------------------------------------------------------------------
+# How the data was read: each inference with its evidence, its doubt and its options.
+
+_TITLE = "How the data was read"
+_NAME_PX, _CHOICE_PX = 150, 320
+
+
+class ReadingBox(TitledBox):
+    """Lists inferences; the box of one that has options sets its parameter of the data set, which
+    is one step that can be undone.
+    """
+
+    def __init__(self, document: ProjectDocument, inferences: Sequence[Inference]) -> None:
+        super().__init__(_TITLE)
+        self._document = document
+        for inference in inferences:
+            self.column.addWidget(self._line(inference))
+
+    def _line(self, inference: Inference) -> QWidget:
+        line = QWidget()
+        name = plain_label(inference.what, role="strong")
+        name.setMinimumWidth(_NAME_PX)
+        parts = (self._choice(inference), STRETCH) if inference.options else (_value(inference),)
+        why = "Set in the data source." if inference.is_told else _sentence(inference.evidence)
+        texts = [plain_label(why, role="dim", wrap=True)] if why else []
+        if inference.is_doubtful:
+            texts.append(plain_label(inference.doubt, role="warning", wrap=True))
+        column(row(name, *parts, spacing=12), *texts, parent=line, spacing=2)
+        return line
+
+    def _choice(self, inference: Inference) -> NoWheelComboBox:
+        """What was taken, then what else it could be."""
+        choice = NoWheelComboBox()
+        choice.setAccessibleName(inference.what)
+        choice.setMaximumWidth(_CHOICE_PX)
+        choice.addItem(inference.value)
+        for option in inference.options:
+            choice.addItem(option.title)
+        choice.activated.connect(partial(self._on_chosen, inference))
+        return choice
+
+    def _on_chosen(self, inference: Inference, index: int) -> None:
+        """Changes the data set in the next turn: this box is deleted by that, and its list, which
+        is still open now, with it.
+        """
+        if index > 0:
+            value = inference.options[index - 1].value
+            take = partial(_take, self._document, inference.param, value)
+            QTimer.singleShot(0, self._document, take)
+
+
+def _take(document: ProjectDocument, param: str, value: object) -> None:
+    chosen = document.project.dataset
+    document.set_dataset(Choice(chosen.key, {**chosen.params, param: value}))
+
+
+def _value(inference: Inference) -> ElidedLabel:
+    """What was taken, where nothing else is offered: as wide as the line is."""
+    value = ElidedLabel(inference.value)
+    value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return value
+
+
+def _sentence(clause: str) -> str:
+    """A clause as a sentence of its own."""
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
+
+
+# contents ------------------------------------------------------------------------------------
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
@@ -132,12 +202,12 @@ class DataContentsPanel(QScrollArea):
     def _classes(self, description: DataDescription) -> Box:
         self._is_split_off = description.is_test_split_off
         self._has_validation = description.num_validation > 0
-        selected = {row.description.name for row in self._rows if row.is_selected}
+        selected = {entry.description.name for entry in self._rows if entry.is_selected}
         box = ClassesBox(self._state, description)
         box.select(selected)
         samples: list[Sample] = []
-        for row, each in zip(box.rows, description.classes, strict=True):
-            row.chosen.connect(partial(self._enlarge, samples, len(samples)))
+        for entry, each in zip(box.rows, description.classes, strict=True):
+            entry.chosen.connect(partial(self._enlarge, samples, len(samples)))
             samples += [Sample(each.name, thumbnail) for thumbnail in each.thumbnails]
         self._rows = box.rows
         self._show_counts()
@@ -147,16 +217,16 @@ class DataContentsPanel(QScrollArea):
         """Shows the counts, as the recipe splits otherwise."""
         recipe = self._document.recipe
         exact, is_awaited = self._state.exact.of(recipe), self._state.exact.is_awaited(recipe)
-        for number, row in enumerate(self._rows):
+        for number, entry in enumerate(self._rows):
             counts = class_words(
-                row.description,
+                entry.description,
                 recipe,
                 is_split_off=self._is_split_off,
                 has_validation=self._has_validation,
                 exact=exact[number] if number < len(exact) else None,
                 is_awaited=is_awaited,
             )
-            row.set_counts(counts)
+            entry.set_counts(counts)
 
     def _enlarge(self, samples: list[Sample], first: int, number: int) -> None:
         open_sample(self._state, samples, first + number, self)
@@ -208,3 +278,45 @@ def _facts(description: DataDescription) -> list[tuple[str, str]]:
         size = image_size_text(description.typical_size)
         facts.append(("Typical width × height", f"{about}{size}"))
     return facts
+
+
+# pages ---------------------------------------------------------------------------------------
+# What the source holds: its classes, or all images of one of them.
+
+
+class DataPages(QStackedWidget):
+    """The page of the classes, and that of the images, which is made when it is first opened.
+
+    Attributes:
+        contents: The classes.
+        browser: The images; None before they are first looked through.
+    """
+
+    def __init__(self, state: DataState) -> None:
+        super().__init__()
+        self._state = state
+        self.contents = DataContentsPanel(state)
+        self.browser: ImageBrowser | None = None
+        self._shown = state.context.document.project.dataset
+        self.addWidget(self.contents)
+        self.currentChanged.connect(lambda at: state.browsing.emit(at > 0))
+        state.browse_wanted.connect(self.browse)
+        for lost in (state.missing, state.failed, state.source_changed):
+            lost.connect(self._on_lost)
+
+    def browse(self, name: str) -> None:
+        """Shows the images of a class; of all for ""."""
+        if self.browser is None:
+            self.browser = ImageBrowser(self._state)
+            self.browser.closed.connect(lambda: self.setCurrentWidget(self.contents))
+            self._state.closing.connect(self.browser.close_background)
+            self.addWidget(self.browser)
+        self._shown = self._state.context.document.project.dataset
+        self.setCurrentWidget(self.browser)
+        self.browser.open_class(name)
+        self.browser.grid.setFocus()
+
+    def _on_lost(self, *_: object) -> None:
+        """The images of another data set are others; after an edit they are listed again."""
+        if self._shown != self._state.context.document.project.dataset:
+            self.setCurrentWidget(self.contents)

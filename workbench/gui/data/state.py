@@ -8,16 +8,16 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.client.question import Handlers, Question
+from workbench.client.service_process import Handlers, Question
 from workbench.core.checks.images import DatasetFacts
 from workbench.core.projects.data_edits import DataEdits, edits_to_plain
 from workbench.core.projects.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.data.exact_split import ExactSplit
-from workbench.gui.images.source import ImageSource
+from workbench.gui.data.split_counts import ExactSplit
+from workbench.gui.images.sample_dialog import ImageSource
 from workbench.protocol.describe_data import DataDescription, DescribeData, Looked
-from workbench.runs.places import is_known
+from workbench.runs.trust import is_known
 
 _Source = tuple[Choice, DataEdits]
 """What is described: a data set with edits."""

@@ -8,8 +8,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.panel_spec import Area, PanelSpec
-from workbench.gui.common.sections import Sections
+from workbench.gui.common.panel_hosts import Sections
+from workbench.gui.common.view_spec import Area, PanelSpec
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.layout import FittedArea, column, row, scroll_area
 

@@ -2,15 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QMimeData, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QCursor, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.core.network.graph import Node
+from workbench.core.network.roles import is_augmentation
+from workbench.gui.augmentation.opening import open_augmentation
+from workbench.gui.common.context import WindowContext
+from workbench.gui.design.canvas.gesture import GRAPH_MIME
+from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.kit.labels import action_tip
 from workbench.gui.kit.theme import Theme
+
+# canvas menu ---------------------------------------------------------------------------------
+# The menus of the canvas: of a layer, of a connection, of the empty ground; and what it adds to
+# those of the window.
+
+LAYER = (
+    "insert_before insert_after replace",
+    "rename layer_help",
+    "connect bypass detach fix",
+    "freeze train fine_tune_from train_from",
+    "group ungroup fold",
+    "cut copy duplicate delete",
+)
+CONNECTION = ("fit_selection",)
+GROUND = ("select_all arrange", "fit export_drawing")
+MENUS: Mapping[str, Sequence[str]] = {
+    "Edit": ("cut copy paste duplicate delete", "select_all rename"),
+    "View": ("zoom_in zoom_out zoom_reset fit fit_selection",),
+    "Network": (
+        "add insert_before insert_after replace",
+        "connect bypass detach fix",
+        "freeze train fine_tune_from train_from",
+        "group ungroup fold",
+        "arrange export_drawing",
+    ),
+}
+"""Menu of the window -> groups of actions. The page of a layer is in the Help menu already."""
+
+
+def open_menu(
+    owner: QWidget,
+    actions: Mapping[str, QAction],
+    own: Sequence[tuple[QAction, Callable[[], object]]],
+    groups: Sequence[str],
+    place: QPoint,
+) -> QMenu:
+    """Opens a menu at a point of the screen: entries of its own first, then groups of actions."""
+    menu = QMenu(owner)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for entry, do in own:
+        entry.setParent(menu)
+        entry.triggered.connect(lambda _checked=False, do=do: do())
+        menu.addAction(entry)
+    for group in groups:
+        if not menu.isEmpty():
+            menu.addSeparator()
+        menu.addActions([actions[key] for key in group.split()])
+    menu.popup(place)
+    return menu
+
+
+# layer entries -------------------------------------------------------------------------------
+# What the menu of some layers has more than that of others.
+
+Entry = tuple[QAction, Callable[[], object]]
+
+
+def own_entries(
+    context: WindowContext, owner: QWidget, node: Node, show_maps: Callable[[str], object]
+) -> Iterator[Entry]:
+    """Entries for the selected layer, with what they do.
+
+    Args:
+        context: The parts of the window.
+        owner: Parent of the dialogs that entries open.
+        node: The layer.
+        show_maps: Shows the feature maps of the layer of a name.
+    """
+    if is_augmentation(context.layers.get(node.kind)):
+        preview = QAction(context.theme.icon("eye"), "Pre&view augmentation…")
+        yield preview, lambda: open_augmentation(context, owner, node.id)
+    if context.library.has_own_model:
+        maps = QAction(context.theme.icon("grid"), "Show feature ma&ps")
+        yield maps, lambda: show_maps(node.name)
+
+
+# node edits ----------------------------------------------------------------------------------
+# What the canvas does with whole cards: cut, copy, paste, duplicate, delete, bypass.
+
+T = TypeVar("T")
+
+
+class Edit(Protocol):
+    """Runs a change of the document and returns its result; shows a reason for refusal."""
+
+    def __call__(self, change: Callable[[], T]) -> T | None: ...
+
+
+class NodeEdits(QObject):
+    """Copies and removes what is selected, and adds copies."""
+
+    def __init__(self, view: GraphView, edit: Edit) -> None:
+        super().__init__(view)
+        self._view, self._edit = view, edit
+        self._scene = view.graph_scene
+        self._document = view.graph_scene.document
+
+    @property
+    def slots(self) -> dict[str, Callable[[], None]]:
+        """What each of these actions does."""
+        return {
+            "cut": self.cut,
+            "copy": self.copy,
+            "paste": self.paste,
+            "duplicate": self.duplicate,
+            "delete": self.delete,
+        }
+
+    def copy(self) -> None:
+        """Puts the selected nodes on the clipboard, as JSON."""
+        if ids := self._scene.selected_ids():
+            text = self._document.copy_text(ids)
+            mime = QMimeData()
+            mime.setData(GRAPH_MIME, text.encode())
+            mime.setText(text)
+            QGuiApplication.clipboard().setMimeData(mime)
+
+    def cut(self) -> None:
+        """Copies the selected nodes and removes them."""
+        self.copy()
+        self.delete()
+
+    def paste(self) -> None:
+        """Adds what the clipboard holds: at the pointer where that is on free ground, else beside
+        the original.
+        """
+        self.paste_at(self._pointed_ground())
+
+    def paste_at(self, place: QPointF | None) -> None:
+        """Adds what the clipboard holds at a point of the scene; beside the original for None."""
+        mime = QGuiApplication.clipboard().mimeData()
+        text = mime.text()
+        if mime.hasFormat(GRAPH_MIME):
+            text = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
+        corner = None if place is None else (round(place.x()), round(place.y()))
+        self._show_new(self._edit(lambda: self._document.paste(text, corner)))
+
+    def duplicate(self) -> None:
+        """Adds the selected nodes once more, beside them."""
+        if ids := self._scene.selected_ids():
+            self._show_new(self._edit(lambda: self._document.duplicate(ids)))
+
+    def _show_new(self, ids: list[str] | None) -> None:
+        if ids:
+            self._scene.select(ids)
+            self._view.reveal(ids)
+
+    def delete(self) -> None:
+        """Removes the selected nodes and edges; the neighbor is selected next."""
+        ids, edges = self._scene.selected_ids(), self._scene.selected_edges()
+        if ids or edges:
+            self._remove(ids, lambda: self._document.remove(ids, edges))
+
+    def bypass(self, node_id: str) -> None:
+        """Removes a node and connects what was before and behind it."""
+        self._remove([node_id], lambda: self._document.bypass(node_id))
+
+    def _remove(self, ids: list[str], change: Callable[[], None]) -> None:
+        """Makes an edit that removes nodes, and selects a neighbor."""
+        graph = self._scene.graph
+        near = [key for node in ids for key in (*graph.sources(node), *graph.targets(node))]
+        self._edit(change)
+        self._scene.select([key for key in near if key in self._scene.nodes][:1])
+
+    def _pointed_ground(self) -> QPointF | None:
+        """The scene point under the pointer; None for one beside the canvas or on a card."""
+        viewport = self._view.viewport()
+        position = viewport.mapFromGlobal(QCursor.pos())
+        if not viewport.rect().contains(position) or not viewport.underMouse():
+            return None
+        point = self._view.mapToScene(position)
+        is_card = self._scene.node_at(point) or self._scene.card_at(point)
+        return None if is_card else point
+
+
+# canvas actions ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -6,38 +6,194 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
+from workbench.backbones import all_backbones
+from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.matrix_unit import tpu_hint
 from workbench.core.checks.problems import Problem
-from workbench.core.format import count
-from workbench.core.network.augmentation import is_augmentation
+from workbench.core.format import count, list_text, shape_text
 from workbench.core.network.folding import card_id
-from workbench.core.network.graph import Edge, Node, Training
-from workbench.core.network.roles import has_role
+from workbench.core.network.graph import TRAININGS, Edge, Graph, Node, Training
+from workbench.core.network.roles import Layers, has_role, is_augmentation, node_text
 from workbench.core.params import Param, SizeParam
 from workbench.core.specs import LayerSpec, Role, shared_params
 from workbench.errors import WorkbenchError
 from workbench.gui.augmentation.opening import open_augmentation
-from workbench.gui.design.canvas.node_facts import problems_of
-from workbench.gui.design.connection_box import ConnectionBox, edges_facts, edges_heading
-from workbench.gui.design.layer_facts import (
+from workbench.gui.design.canvas.node_facts import (
+    Facts,
     group_facts_rows,
     layer_facts,
     network_facts,
+    problems_of,
     selection_facts,
 )
 from workbench.gui.design.state import DesignState
-from workbench.gui.design.training_box import TrainingBox
-from workbench.gui.forms.param_form import ParamForm
-from workbench.gui.forms.select_on_focus import select_on_focus
-from workbench.gui.forms.undo_keys import share_undo_keys
+from workbench.gui.forms.number_field import select_on_focus
+from workbench.gui.forms.param_editors import MIXED, NoWheelComboBox
+from workbench.gui.forms.param_form import ParamForm, share_undo_keys
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.cards import FactRows, TextBox
-from workbench.gui.kit.labels import plain_label, restyle
+from workbench.gui.kit.labels import plain_label, plain_tip, restyle
 from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.problem_list import ProblemList
+from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.widgets import FactRows, TextBox
+
+# training box --------------------------------------------------------------------------------
+# Box for when the selected layers learn, and with which weights they start.
+
+_ICON_PX = 16
+_TEXTS: dict[Training, tuple[str, str, str]] = {
+    "always": ("Always", "train", "Its weights are trained from the first epoch on."),
+    "fine_tuning": (
+        "Fine-tuning only",
+        "fine_tuning",
+        "Its weights are trained in the fine-tuning phase; before, they stay as they are.",
+    ),
+    "never": (
+        "Never (frozen)",
+        "frozen",
+        "Its weights stay as they are: trainable=False.",
+    ),
+}
+_TIP = (
+    "When the weights are trained. Keras's word for it is trainable: a frozen layer has "
+    "trainable=False."
+)
+
+
+class TrainingBox(QWidget):
+    """A row with a choice, and what is known of the initial weights.
+
+    Signals:
+        training_chosen(str): The layers shall learn then.
+        random_asked(): The layers shall start with random weights.
+        restore_asked(): The layers shall start with their pretrained weights again.
+    """
+
+    training_chosen = Signal(str)
+    random_asked = Signal()
+    restore_asked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.choice = NoWheelComboBox()
+        self.choice.setAccessibleName("Training")
+        self.choice.setToolTip(plain_tip(_TIP))
+        self.choice.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        self.choice.setPlaceholderText(MIXED)
+        for key in TRAININGS:
+            self.choice.addItem(_TEXTS[key][0], key)
+        self.choice.activated.connect(self._on_activated)
+        self.weights = plain_label(role="dim", wrap=True)
+        self.random = button("Use random weights instead", role="link")
+        self.random.clicked.connect(self.random_asked)
+        self.restore = button("Restore pretrained weights", role="link")
+        self.restore.clicked.connect(self.restore_asked)
+        label = plain_label("Training", role="dim")
+        label.setBuddy(self.choice)
+        label.setToolTip(plain_tip(_TIP))
+        lines = (row(label, (self.choice, 1), spacing=12), self.weights)
+        links = (row(each, STRETCH) for each in (self.random, self.restore))
+        column(*lines, *links, parent=self, spacing=4)
+        theme.changed.connect(self._show_icons)
+        self._show_icons()
+
+    def _show_icons(self) -> None:
+        colors = self._theme.colors
+        tones = {"never": colors.frozen, "fine_tuning": colors.fine_tuning}
+        for place, key in enumerate(TRAININGS):
+            self.choice.setItemIcon(place, self._theme.icon(_TEXTS[key][1], tones.get(key)))
+
+    def show_nodes(self, nodes: Sequence[Node], *, can_restore: bool) -> None:
+        """Shows when some layers with weights learn, where their initial weights are from, and
+        whether they could be pretrained ones again.
+        """
+        found = {node.training for node in nodes}
+        self.choice.setCurrentIndex(TRAININGS.index(found.pop()) if len(found) == 1 else -1)
+        weights = _origin_text([node.pretrained for node in nodes if node.pretrained])
+        self.weights.setText(weights)
+        self.weights.setVisible(bool(weights))
+        self.random.setVisible(bool(weights))
+        self.restore.setVisible(can_restore)
+
+    def _on_activated(self, place: int) -> None:
+        self.training_chosen.emit(TRAININGS[place])
+
+
+def _origin_text(pretrained: Sequence[str]) -> str:
+    """Whose weights layers start with, such as "Starts with the weights of ResNet50, conv1"."""
+    if not pretrained:
+        return ""
+    keys = dict.fromkeys(each.partition("/")[0] for each in pretrained)
+    names = list_text([_title(key) for key in keys])
+    if len(pretrained) == 1:
+        layer = pretrained[0].partition("/")[2]
+        return f"Starts with the weights of {names}, {layer}, trained on ImageNet"
+    return f"Start with the weights of {names}, trained on ImageNet"
+
+
+def _title(key: str) -> str:
+    spec = all_backbones().get(key)
+    return key if spec is None else spec.title
+
+
+# connection box ------------------------------------------------------------------------------
+# What the inspector shows of a selected connection: both layers, and what can be done with it.
+
+
+class ConnectionBox(QWidget):
+    """Box with the start and the end of a connection, with buttons.
+
+    Signals:
+        insert_asked(), remove_asked(): A button was clicked.
+    """
+
+    insert_asked = Signal()
+    remove_asked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = plain_label(wrap=True)
+        self.insert = button("Insert layer…")
+        self.remove = button("")
+        self.insert.clicked.connect(self.insert_asked)
+        self.remove.clicked.connect(self.remove_asked)
+        buttons = (row(each, STRETCH) for each in (self.insert, self.remove))
+        column(self.words, *buttons, parent=self, spacing=8)
+
+    def show_edges(self, edges: tuple[Edge, ...], graph: Graph, layers: Layers) -> None:
+        """Shows one connection, or what can be done with several."""
+        is_one = len(edges) == 1
+        self.words.setVisible(is_one)
+        self.insert.setVisible(is_one)
+        self.remove.setText("Remove connection" if is_one else "Remove connections")
+        if is_one:
+            ends = (graph.nodes[key] for key in (edges[0].source, edges[0].target))
+            start, end = (node_text(node, layers) for node in ends)
+            self.words.setText(f"From {start}\nto {end}")
+
+
+def edges_heading(edges: tuple[Edge, ...]) -> str:
+    """The inspector's heading for selected connections."""
+    return "Connection" if len(edges) == 1 else f"{count(len(edges))} connections"
+
+
+def edges_facts(edges: tuple[Edge, ...], graph: Graph, analysis: Analysis) -> Facts:
+    """What flows through one connection, and into which of several inputs."""
+    if len(edges) != 1:
+        return [("Connections", count(len(edges)))]
+    (edge,) = edges
+    shape = analysis.shapes.get(edge.source)
+    facts = [("Shape", shape_text(shape) if shape else "unknown")]
+    if (inputs := len(graph.edges_into(edge.target))) > 1:
+        facts.append(("Into input", f"{count(edge.port + 1)} of {count(inputs)}"))
+    return facts
+
+
+# inspector -----------------------------------------------------------------------------------
 
 _GAP_PX = 6
 _HOW_TO = (

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow
 
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.docks import Docks
-from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.panel_hosts import Docks
+from workbench.gui.common.view_spec import PanelSpec
 from workbench.gui.design.canvas_panel import CanvasPanel
 from workbench.gui.design.state import DesignState
 

@@ -2,33 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.core.format import count, plural
 from workbench.core.projects.data_edits import DataEdits, PartName
-from workbench.gui.evaluate.chosen import GAINED, LOST, RELABELED, TOP_LOSSES, WRONG, Chosen
-from workbench.gui.evaluate.image_rows import ScoredRows
-from workbench.gui.evaluate.scored import ScoredState, edited_words
+from workbench.gui.evaluate.scored import (
+    GAINED,
+    LOST,
+    RELABELED,
+    TOP_LOSSES,
+    WRONG,
+    Chosen,
+    ScoredRows,
+    ScoredState,
+    edited_words,
+)
 from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.evaluate.tagging import TagMenu, tagged
 from workbench.gui.forms.param_editors import NoWheelComboBox
-from workbench.gui.images.grid import ImageGrid
-from workbench.gui.images.sample_dialog import SampleDialog
-from workbench.gui.images.samples import GridSamples
-from workbench.gui.images.source import ImageSource
-from workbench.gui.images.thumbnails import ImageThumbnails
+from workbench.gui.images.grid import GridSamples, ImageGrid, ImageThumbnails
+from workbench.gui.images.sample_dialog import ImageSource, SampleDialog
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.cards import Box
+from workbench.gui.kit.dialogs import ask_text
 from workbench.gui.kit.labels import breakable, plain_label
 from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.widgets import Box
 from workbench.runs.store.image_scores import ScoredImages
+
+# tagging -------------------------------------------------------------------------------------
+# Tags of images: what the menu offers, and the edits that it makes. Training ignores them.
+
+MAX_TAG = 60
+"""Characters; more cannot be read in a table."""
+
+_TITLE = "New tag"
+
+
+def tagged(edits: DataEdits, contents: Iterable[str], tag: str) -> DataEdits:
+    """The edits with this tag for some images, by their contents; "" takes theirs away."""
+    tags = {**edits.tags}
+    for content in contents:
+        if tag:
+            tags[content] = tag
+        else:
+            tags.pop(content, None)
+    return replace(edits, tags=tags)
+
+
+class TagMenu(QMenu):
+    """Offers the tags that are in use, a new one, and none.
+
+    Signals:
+        chosen(str): The tag for the selected images; "" for none.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget, title: str = "") -> None:
+        super().__init__(title, parent)
+
+    def fill(self, edits: DataEdits) -> None:
+        """Offers the tags of these edits."""
+        self.clear()
+        for tag in sorted({*edits.tags.values()}, key=str.casefold):
+            self.addAction(tag.replace("&", "&&"), partial(self.chosen.emit, tag))
+        self.addAction("New tag…", self.ask)
+        if edits.tags:
+            self.addSeparator()
+            self.addAction("No tag", partial(self.chosen.emit, ""))
+
+    def ask(self) -> None:
+        """Lets the user type a tag."""
+        words = ask_text(self.parentWidget(), _TITLE, "Tag:") or ""
+        if tag := "".join(filter(str.isprintable, words)).strip()[:MAX_TAG]:
+            self.chosen.emit(tag)
+
+
+# images --------------------------------------------------------------------------------------
 
 _HINT = "Select images to edit them. Double-click or Enter enlarges."
 _TRAIN_AGAIN = "Trains the project, with all edits, from the weights of this run"

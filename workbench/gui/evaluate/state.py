@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
-from workbench.client.question import Handlers, Question
+from workbench.client.service_process import Handlers, Question
 from workbench.core.format import share
 from workbench.core.projects.data_edits import PartName
 from workbench.core.projects.project import Choice
@@ -17,7 +17,7 @@ from workbench.gui.common.run_text import when
 from workbench.protocol.messages import Progress
 from workbench.protocol.trained.evaluate import Evaluate, Evaluation, ImageSet
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import chosen_words, remark_words, set_words
+from workbench.runs.log.texts import chosen_words, remark_words, set_words
 from workbench.runs.store.evaluation import KeptEvaluation, KnownScores, known_scores
 
 PARTS: dict[ImageSet, str] = {

@@ -5,35 +5,72 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from workbench.core.format import plural, share
 from workbench.core.params import PathParam, PathsParam, defaults
 from workbench.core.projects.project import Choice
-from workbench.core.projects.source import source_choice
+from workbench.core.projects.texts import source_choice
 from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
-from workbench.gui.common.context import WindowContext
+from workbench.gui.common.context import WindowContext, WindowState
 from workbench.gui.common.drops import DATA_KINDS, DataDrop, Drop
 from workbench.gui.common.model_chooser import ModelChooser, NoModelPage
-from workbench.gui.common.panel_spec import PanelSpec
-from workbench.gui.common.sections import Sections
-from workbench.gui.common.window_state import WindowState
-from workbench.gui.evaluate.part_box import PartBox
-from workbench.gui.evaluate.state import EvaluateState
+from workbench.gui.common.panel_hosts import Sections
+from workbench.gui.common.view_spec import PanelSpec
+from workbench.gui.evaluate.state import PARTS, EvaluateState
+from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.images.find_data import FindDataButton
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
+from workbench.gui.kit.dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, FittedArea, column, row, scroll_area
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.widgets import EmptyPage, WaitLabel
 from workbench.protocol.events import TestResult
 from workbench.protocol.trained.evaluate import ImageSet
-from workbench.runs.log.scores import SET_IMAGES
+from workbench.runs.log.texts import SET_IMAGES
 from workbench.runs.store.evaluation import KnownScores
+
+# part box ------------------------------------------------------------------------------------
+# Choice of the images of a run to evaluate and show: a drop-down that needs little width.
+
+
+class PartBox(NoWheelComboBox):
+    """A drop-down of the parts of a run's images; as wide as the longest of them.
+
+    Signals:
+        chosen(str): The user has chosen a part, an `ImageSet`.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Images")
+        self.setToolTip("Images that are evaluated, and whose scores are shown")
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToContents)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.activated.connect(lambda place: self.chosen.emit(self.itemData(place)))
+        self.set_offered([*PARTS])
+
+    def set_offered(self, parts: Sequence[ImageSet]) -> None:
+        """Lists these parts; the one that is shown stays."""
+        if [self.itemData(place) for place in range(self.count())] == [*parts]:
+            return
+        shown = self.currentData()
+        self.clear()
+        for part in parts:
+            self.addItem(PARTS[part], part)
+        self.setCurrentIndex(self.findData(shown))
+
+    def set_current(self, part: ImageSet) -> None:
+        """Shows a choice without a signal."""
+        self.setCurrentIndex(self.findData(part))
+
+
+# view ----------------------------------------------------------------------------------------
 
 NOT_YET = "Not evaluated yet"
 _WAIT = "The scores appear here."

@@ -2,24 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
 
+from workbench.core.format import local_time
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.core.storage.file_stamp import FileStamp
+from workbench.core.projects.project_file import PROJECT_SUFFIX, read_project
+from workbench.core.storage.save import FileStamp
 from workbench.document.disk_file import DiskState
 from workbench.document.project_document import ProjectDocument
-from workbench.errors import FileChangedError, WorkbenchError
-from workbench.gui.common.window_state import WindowState
-from workbench.gui.files.compare_with_file import CompareWithFile, changed_words
-from workbench.gui.kit.file_dialogs import ask_file, start_folder
-from workbench.gui.kit.messages import Answer, ask_choice, ask_unsaved, show_error
-from workbench.gui.kit.save_path import ask_save_path
+from workbench.errors import FileChangedError, SaveError, WorkbenchError
+from workbench.gui.common.context import WindowContext, WindowState
+from workbench.gui.kit.buttons import IconButton, button
+from workbench.gui.kit.dialogs import (
+    Answer,
+    ask_choice,
+    ask_file,
+    ask_save_path,
+    ask_unsaved,
+    show_error,
+    start_folder,
+)
+from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.theme import ui_font
+from workbench.gui.kit.widgets import WaitLabel
 from workbench.moving.bundle import BUNDLE_SUFFIX
+from workbench.runs.library.compare import Section, compare_projects
+
+# compare with file ---------------------------------------------------------------------------
+# What differs between the project in the window and its file.
+
+_NOTHING = "Network, training settings and data are the same; only positions on the canvas differ."
+
+
+def changed_words(found: FileStamp | None, *, is_open_elsewhere: bool) -> str:
+    """When a file was changed, and whether another window may have done it."""
+    then = None if found is None else local_time(found.modified_at)
+    when = "" if then is None else then.strftime(" at %H:%M:%S")
+    elsewhere = " The project is also open in another window." if is_open_elsewhere else ""
+    return f"The file was changed{when}, after it was last read or saved here.{elsewhere}"
+
+
+class CompareWithFile(QDialog):
+    """A table of differences. The file is read by the document's writer; the window goes on."""
+
+    def __init__(self, document: ProjectDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare with the file — Workbench")
+        self.resize(720, 460)
+        self.words = WaitLabel()
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Differences")
+        self.tree.setHeaderLabels(["", "In this window", "In the file"])
+        self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        for section in range(3):
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        title = plain_label("Compare with the file", role="title")
+        parts = (title, self.words, (self.tree, 1), buttons)
+        column(*parts, parent=self, margins=(20, 18, 20, 14), spacing=10)
+        self._read(document)
+
+    def show_sections(self, sections: Sequence[Section]) -> None:
+        """Fills the table."""
+        self.tree.clear()
+        different = [section for section in sections if section.rows]
+        total = sum(len(section.rows) for section in different)
+        noun = "difference" if total == 1 else "differences"
+        self.words.say(f"{total} {noun}" if total else _NOTHING)
+        for section in different:
+            top = QTreeWidgetItem([section.title])
+            top.setFont(0, ui_font(weight=600))
+            self.tree.addTopLevelItem(top)
+            top.setFirstColumnSpanned(True)
+            for each in section.rows:
+                item = QTreeWidgetItem([each.title, each.left, each.right])
+                for index, text in enumerate((each.title, each.left, each.right)):
+                    item.setToolTip(index, plain_tip(text))
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
+                top.addChild(item)
+            top.setExpanded(True)
+
+    def _read(self, document: ProjectDocument) -> None:
+        path, mine = document.path, document.project
+        if path is None:
+            return
+        self.words.wait_for("Reading the file")
+        found: list[Project] = []
+        failed: list[WorkbenchError] = []
+
+        def read() -> None:
+            try:
+                found.append(read_project(path))
+            except WorkbenchError as error:
+                failed.append(error)
+
+        def show(_error: SaveError | None) -> None:
+            if found:
+                self.show_sections(compare_projects(mine, found[0]))
+            else:
+                self.words.say(" ".join(map(str, failed)), is_bad=True)
+
+        document.writer.write(read, show)
+
+
+# controller ----------------------------------------------------------------------------------
 
 _CHANGED_CHOICES = ("Save as…", "Overwrite", "Reload", "Compare…", "Cancel")
 _ELSEWHERE_MS = 5_000
@@ -256,3 +359,110 @@ class FileController(QObject):
             return str(Path(path).parent)
         recent = self._state.recent()
         return str(Path(recent[0]).parent) if recent else str(Path.home())
+
+
+# changed bar ---------------------------------------------------------------------------------
+# A bar over the view: the project's file was changed, deleted or moved by another program.
+
+_WIDTH_PX = 640
+_MARGIN_PX = 12
+_ICON_PX = 18
+
+
+class ChangedFileBar(QFrame):
+    """Lies over the top of the view, which stays where it is; closed, it comes back with the
+    next change.
+
+    Args:
+        context: The parts that all views share.
+        files: Does what the buttons say.
+        covered: The widget over whose top it lies, inside `window`.
+        window: Its parent.
+    """
+
+    def __init__(
+        self, context: WindowContext, files: FileController, covered: QWidget, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._theme = context.theme
+        self._disk = context.document.disk
+        self._covered = covered
+        self._closed_for: FileStamp | DiskState | None = None
+        self.setObjectName("changed_bar")
+        self.setProperty("role", "notice")
+        self._icon = QLabel()
+        self.words = plain_label(role="strong", wrap=True)
+        self.more = plain_label(role="dim", wrap=True)
+        self.reload, self.overwrite = button("Reload"), button("Overwrite")
+        self.save_as, self.compare = button("Save as…"), button("Compare…")
+        self.close_button = IconButton(context.theme, "close", "Close this notice")
+        for each, act in (
+            (self.reload, files.revert),
+            (self.overwrite, files.overwrite),
+            (self.save_as, files.save_as),
+            (self.compare, files.compare),
+            (self.close_button, self._on_closed),
+        ):
+            each.clicked.connect(lambda _=False, act=act: act())
+        self._build()
+        self._disk.changed.connect(self.refresh)
+        context.document.path_changed.connect(self.refresh)
+        context.theme.changed.connect(self._refresh_icon)
+        self._covered.installEventFilter(self)
+        self._refresh_icon()
+        self.refresh()
+
+    def _build(self) -> None:
+        choices = (self.reload, self.save_as, self.overwrite, self.compare)
+        below = row(*choices, STRETCH, spacing=8)
+        texts = column(self.words, self.more, below, spacing=6)
+        parts = (column(self._icon, STRETCH), (texts, 1), column(self.close_button, STRETCH))
+        row(*parts, parent=self, margins=(14, 10, 8, 12), spacing=10)
+
+    def refresh(self) -> None:
+        """Shows what the disk has, unless this was seen and closed."""
+        state, path = self._disk.state, self._disk.path
+        if path is None or state is DiskState.SAME:
+            self._closed_for = None
+            self.hide()
+            return
+        is_gone = state is DiskState.GONE
+        for each in (self.reload, self.compare):
+            each.setVisible(not is_gone)
+        self.overwrite.setText("Save" if is_gone else "Overwrite")
+        name = f"“{path.name}”"
+        if is_gone:
+            self.words.setText(f"{name} was deleted or moved")
+            self.more.setText("The project is still open here. Save writes the file again.")
+        else:
+            self.words.setText(f"{name} was changed by another program")
+            elsewhere = self._disk.is_open_elsewhere
+            self.more.setText(changed_words(self._disk.found, is_open_elsewhere=elsewhere))
+        self.setVisible(self._closed_for != self._seen())
+        self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.Resize, QEvent.Type.Move}:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _seen(self) -> FileStamp | DiskState:
+        return self._disk.found or DiskState.GONE
+
+    def _on_closed(self) -> None:
+        self._closed_for = self._seen()
+        self.hide()
+
+    def _place(self) -> None:
+        if self.isHidden():
+            return
+        room = self._covered.geometry().adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, 0)
+        width = min(_WIDTH_PX, room.width())
+        self.setGeometry(
+            room.left() + (room.width() - width) // 2, room.top(), width, self.heightForWidth(width)
+        )
+        self.raise_()
+
+    def _refresh_icon(self) -> None:
+        icon = self._theme.icon("warning", self._theme.colors.warning)
+        self._icon.setPixmap(icon.pixmap(_ICON_PX, _ICON_PX))

@@ -21,23 +21,19 @@ from PySide6.QtWidgets import (
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
-from workbench.core.projects.source import source_choice
+from workbench.core.projects.texts import source_choice
 from workbench.core.specs import Shape
 from workbench.datasets.folder import SPEC as FOLDER
 from workbench.gui.common.drops import file_patterns, file_source
 from workbench.gui.common.view_spec import WindowServices
-from workbench.gui.files.data_chooser import KIND as DATA
-from workbench.gui.files.network_sketch import NetworkSketch
-from workbench.gui.files.welcome_runs import RecentRuns
+from workbench.gui.files.opening import KIND as DATA
+from workbench.gui.files.welcome_cards import NetworkSketch, RecentRuns
 from workbench.gui.kit.buttons import TextButton, button
-from workbench.gui.kit.cards import Card
-from workbench.gui.kit.colors import CATEGORY_COLORS
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder
-from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.dialogs import ask_file, ask_folder, show_notice
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
-from workbench.gui.kit.messages import show_notice
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.theme import CATEGORY_COLORS, ui_font
+from workbench.gui.kit.widgets import Card, WaitLabel
 from workbench.remote.ssh.saved_hosts import saved_hosts
 from workbench.runs.library.projects import full_name
 from workbench.templates import Template, list_templates

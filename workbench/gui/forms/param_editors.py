@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QObject, QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QPushButton,
+    QStyle,
+    QStyleOptionFrame,
+    QWidget,
+)
 
 from workbench.core.param_text import read_value
 from workbench.core.params import (
@@ -22,14 +32,150 @@ from workbench.core.params import (
     TextParam,
 )
 from workbench.errors import ParamError
-from workbench.gui.forms.hint_line import HintLine, PathLine
-from workbench.gui.forms.number_field import NumberField
-from workbench.gui.forms.number_list import parse_numbers
-from workbench.gui.forms.select_on_focus import select_on_focus
-from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder, ask_folders
+from workbench.gui.forms.number_field import NumberField, select_on_focus
+from workbench.gui.kit.buttons import ElidedComboBox
+from workbench.gui.kit.dialogs import ask_file, ask_folder, ask_folders
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import row
+
+# hint line -----------------------------------------------------------------------------------
+# Lines of text that are shown shortened where they do not fit: placeholders, and paths.
+
+_CURSOR_PX = 4
+_PADDING_PX = 2  # Qt draws the text this much inside the field, at each side
+
+
+class HintLine(QLineEdit):
+    """A field of one line.
+
+    Attributes:
+        hint: The whole placeholder, e.g. the path of a folder that is used while none is chosen.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hint = ""
+
+    def set_hint(self, hint: str) -> None:
+        """Shows what stands for an empty field."""
+        self.hint = hint
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cuts the placeholder for the new width."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        margins = self.textMargins()
+        room = self.contentsRect().width() - margins.left() - margins.right() - _CURSOR_PX
+        middle = Qt.TextElideMode.ElideMiddle
+        self.setPlaceholderText(self.fontMetrics().elidedText(self.hint, middle, room))
+
+
+class PathLine(HintLine):
+    """A field for a path: until it is typed in, the end of a long path is shown, from the start of
+    a folder's name.
+    """
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt's own where all of it fits, or the cursor is in it."""
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        contents = QStyle.SubElement.SE_LineEditContents
+        place = self.style().subElementRect(contents, option, self)
+        place = place.marginsRemoved(self.textMargins()).adjusted(_PADDING_PX, 0, -_PADDING_PX, 0)
+        words = self.words_within(place.width())
+        if self.hasFocus() or words == self.text():
+            super().paintEvent(event)
+            return
+        self._paint(option, place, words)
+
+    def words_within(self, room_px: int) -> str:
+        """The end of the path that fits in a width; of a name that does not fit, both ends."""
+        metrics, text = self.fontMetrics(), self.text()
+        parts = PurePath(text).parts
+        ends = [str(PurePath("…", *parts[at:])) for at in range(1, len(parts))]
+        name = parts[-1] if parts else ""
+        fitting = (
+            each for each in (text, *ends, name) if metrics.horizontalAdvance(each) <= room_px
+        )
+        return next(fitting, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room_px))
+
+    def _paint(self, option: QStyleOptionFrame, place: QRect, words: str) -> None:
+        painter = QPainter(self)
+        panel, text = QStyle.PrimitiveElement.PE_PanelLineEdit, QPalette.ColorRole.Text
+        self.style().drawPrimitive(panel, option, painter, self)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        is_on = self.isEnabled()
+        self.style().drawItemText(painter, place, left, option.palette, is_on, words, text)
+        painter.end()
+
+
+# number list ---------------------------------------------------------------------------------
+# Numbers out of a line such as "3 × 3": sizes and shapes. Qt-free.
+
+_BETWEEN = re.compile(r"\s*[×x*;]\s*|\s*,\s+|\s+,?")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
+_WORDS_FOR_REST = frozenset({"rest", "?"})
+
+
+def parse_numbers(text: str, param: Param) -> Any:
+    """Numbers out of "3 × 3", "3x3", "3, 3", "(3, 3)", "1,024 × 3" or, for equal axes, "3".
+
+    Text that is none of these comes back as it is, so that the check can quote it. No text
+    means zeros where these have a meaning of their own.
+
+    Raises:
+        ParamError: a comma of which nothing says whether it parts axes or thousands.
+    """
+    if isinstance(param, SizeParam) and param.zero_text and text.strip() in {"", param.zero_text}:
+        return 0
+    words = text.strip().removesuffix(param.unit).strip().strip("()[]").lower()
+    parts = [part for part in _BETWEEN.split(words) if part]
+    if len(parts) == 1 and _GROUPED.fullmatch(parts[0]):
+        numbers = _one_or_several(parts[0], param)
+    else:
+        numbers = [number for part in parts for number in _numbers(part)]
+    if not numbers or "" in numbers:
+        return text
+    whole = [int(number) for number in numbers]
+    return whole[0] if isinstance(param, SizeParam) and len(whole) == 1 else whole
+
+
+def _numbers(part: str) -> list[str]:
+    """The digits of what is between two separators; "" for what is no number."""
+    if _GROUPED.fullmatch(part):
+        return [part.replace(",", "")]
+    pieces = [("-1" if each in _WORDS_FOR_REST else each) for each in part.split(",") if each]
+    return [each if re.fullmatch(r"-?\d{1,12}", each, re.ASCII) else "" for each in pieces]
+
+
+def _one_or_several(part: str, param: Param) -> list[str]:
+    """Digits of "1,024" or "64,100": thousands, or axes, whichever is allowed."""
+    several, one = part.split(","), part.replace(",", "")
+    if any(each.startswith("0") for each in several) or not _allows(param, several):
+        return [one]
+    if not _allows(param, [one]):
+        return several
+    raise ParamError(
+        f"“{part}” may be {' × '.join(several)} or {one}.",
+        where=param.key,
+        received=part,
+        fix=f"Enter {' × '.join(several)}, or {one} without a comma.",
+    )
+
+
+def _allows(param: Param, numbers: list[str]) -> bool:
+    whole = [int(number) for number in numbers]
+    try:
+        param.check(whole[0] if isinstance(param, SizeParam) and len(whole) == 1 else whole)
+    except ParamError:
+        return False
+    return True
+
+
+# param editors -------------------------------------------------------------------------------
 
 MIXED = "mixed"
 """Stands for the value where several layers have different ones."""

@@ -15,15 +15,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from workbench.client.background import Background
-from workbench.core.projects.places import moved_places
 from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import moved_places
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import DataNotFoundError, WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import file_source
 from workbench.gui.kit.buttons import TextButton
-from workbench.gui.kit.file_dialogs import ask_file, ask_folder
-from workbench.gui.kit.messages import ask_choice, show_error
+from workbench.gui.kit.dialogs import ask_choice, ask_file, ask_folder, show_error
 from workbench.moving.found_data import FoundData, look_at
 from workbench.runs.moved_data import keep_place_of, place_now
 

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
-from workbench.client.answer_loader import AnswerLoader
 from workbench.client.background import Background
+from workbench.client.service_process import AnswerLoader
 from workbench.core.format import count, image_size_text
+from workbench.core.projects.data_edits import edits_to_plain
+from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.images.source import ImageSource
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
-from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.browsing import ShowPicture
-from workbench.protocol.describe_data import Thumbnail
+from workbench.gui.kit.widgets import WaitLabel
+from workbench.protocol.describe_data import ShowPicture, Thumbnail
 from workbench.protocol.messages import Done
+
+# source --------------------------------------------------------------------------------------
+# The data set that images are of.
+
+
+@dataclass(frozen=True)
+class ImageSource:
+    """A data set with edits: an `ImagePlace` is one in it.
+
+    Attributes:
+        key, params: The source.
+        edits: As JSON values (`edits_to_plain`).
+    """
+
+    key: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    edits: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, project: Project) -> ImageSource:
+        """The data set of a project as it is now."""
+        return cls(project.dataset.key, project.dataset.params, edits_to_plain(project.edits))
+
+    def fields(self) -> dict[str, Any]:
+        """The source as fields of a `DataRequest`."""
+        return {"source": self.key, "params": dict(self.params), "edits": dict(self.edits)}
+
+
+# sample dialog -------------------------------------------------------------------------------
 
 _SIZE_PX, _LEAST_PX = QSize(720, 680), QSize(360, 320)
 _AROUND_PX = 64

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidgetItem, QSizePolicy, QWidget
 
-from workbench.gui.kit.fonts import heading_font, ui_font
+from workbench.gui.kit.theme import heading_font, ui_font
 
 Role = Literal["text", "dim", "heading", "title", "strong", "value", "bad", "warning", "good"]
 

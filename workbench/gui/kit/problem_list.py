@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QWidget
 from workbench.core.checks.problems import Fix, Problem
 from workbench.document.fix_finder import FixFinder
 from workbench.gui.kit.buttons import WrappedButton, button
-from workbench.gui.kit.cards import Box
-from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, column, row
+from workbench.gui.kit.theme import ui_font
+from workbench.gui.kit.widgets import Box
 
 _ROLES = {"error": "problem", "unfinished": "notice", "warning": "notice", "hint": "hint"}
 _MAX_FIXES = 3

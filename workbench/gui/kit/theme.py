@@ -2,17 +2,178 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtCore import (
+    QByteArray,
+    QEasingCurve,
+    QObject,
+    QPointF,
+    QRectF,
+    Qt,
+    QVariantAnimation,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPalette,
+    QPixmap,
+    QTransform,
+)
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from workbench.assets import icon_path, resource_path
-from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT, PALETTE_TOKENS, Colors
-from workbench.gui.kit.fonts import BASE_PX, choose_family, ui_font
+
+# colors --------------------------------------------------------------------------------------
+# Color tokens of the two themes, from `resources/styles/colors.json`.
+
+
+@dataclass(frozen=True)
+class Colors:
+    """All colors of one theme as "#rrggbb"."""
+
+    background: str
+    panel: str
+    line: str
+    canvas: str
+    text: str
+    dim: str
+    faint: str
+    accent: str
+    accent_text: str
+    accent_soft: str
+    field: str
+    hover: str
+    good: str
+    warning: str
+    bad: str
+    bad_soft: str
+    train: str
+    validation: str
+    frozen: str
+    fine_tuning: str
+
+
+_TABLE = json.loads(resource_path("styles/colors.json").read_text(encoding="utf-8"))
+LIGHT = Colors(**_TABLE["light"])
+DARK = Colors(**_TABLE["dark"])
+PALETTE_TOKENS: dict[str, str] = _TABLE["roles"]
+"""Color token of each role of Qt's palette."""
+CATEGORY_COLORS: dict[str, str] = _TABLE["categories"]
+"""Strip and icon color of each layer category, the same in both themes."""
+
+
+# fonts ---------------------------------------------------------------------------------------
+# Fonts of the window: one family, sizes in pixels.
+
+BASE_PX = 13
+SMALL_PX = 11
+BUNDLED_FAMILY = "Inter"
+_BUNDLED_FILES = ("fonts/Inter-Regular.otf", "fonts/Inter-SemiBold.otf")
+
+
+def choose_family(environment: Mapping[str, str] | None = None) -> str:
+    """The family to use: the desktop's own, or bundled Inter where no desktop sets one.
+
+    A bare X server or the offscreen platform has no font setting; Qt then takes any
+    family that is installed, which looks different on every machine.
+    """
+    environment = os.environ if environment is None else environment
+    has_desktop = bool(environment.get("XDG_CURRENT_DESKTOP"))
+    if has_desktop and QGuiApplication.platformName() not in {"offscreen", "minimal"}:
+        return QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
+    if BUNDLED_FAMILY not in QFontDatabase.families():
+        for name in _BUNDLED_FILES:
+            QFontDatabase.addApplicationFont(str(resource_path(name)))
+    return BUNDLED_FAMILY
+
+
+def ui_font(px: int = BASE_PX, *, weight: int = 400, tabular: bool = False) -> QFont:
+    """The window's font in a size.
+
+    Args:
+        px: Height in device-independent pixels.
+        weight: 400 is regular, 600 is emphasis.
+        tabular: All figures equally wide, for numbers that change.
+    """
+    font = QFont(QGuiApplication.font())
+    font.setPixelSize(px)
+    font.setWeight(QFont.Weight(weight))
+    if tabular and hasattr(QFont, "Tag"):
+        font.setFeature(QFont.Tag("tnum"), 1)
+    return font
+
+
+def heading_font() -> QFont:
+    """Small spaced capitals for the headings of panels."""
+    font = ui_font(SMALL_PX, weight=600)
+    font.setCapitalization(QFont.Capitalization.AllUppercase)
+    font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
+    return font
+
+
+def mono_font(px: int = 12) -> QFont:
+    """The system's fixed-width font, for logs and reports."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPixelSize(px)
+    return font
+
+
+# motion --------------------------------------------------------------------------------------
+# Motion that shows where things went: a moment, and none where it is switched off.
+
+MOTION_MS = 120
+
+
+def allow_motion(*, is_allowed: bool) -> None:
+    """Sets whether anything of this application moves by itself."""
+    QApplication.setEffectEnabled(Qt.UIEffect.UI_General, is_allowed)
+
+
+def is_motion_allowed() -> bool:
+    """Whether `allow_motion` has allowed motion."""
+    return QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
+
+
+class Glide(QVariantAnimation):
+    """Items of a scene come from where they were. Their places are the new ones at once, so that
+    nothing but the drawing lags behind.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._offsets: Mapping[QGraphicsItem, QPointF] = {}
+        self.setStartValue(1.0)
+        self.setEndValue(0.0)
+        self.setDuration(MOTION_MS)
+        self.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self.valueChanged.connect(self._show)
+
+    def start_from(self, offsets: Mapping[QGraphicsItem, QPointF]) -> None:
+        """Begins with items so far from their places; those of before are there at once."""
+        self.stop()
+        self._show(0.0)
+        self._offsets = offsets
+        if offsets and is_motion_allowed():
+            self._show(1.0)
+            self.start()
+
+    def _show(self, part: float) -> None:
+        for item, offset in self._offsets.items():
+            item.setTransform(QTransform.fromTranslate(offset.x() * part, offset.y() * part))
+
+
+# theme ---------------------------------------------------------------------------------------
 
 MODES = ("system", "light", "dark")
 _ICON_SIZES_PX = (16, 20, 24, 32, 48)

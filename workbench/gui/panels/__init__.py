@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from workbench.core.registry import Registry
-from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.view_spec import PanelSpec
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_compare",
@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="Comparison",
     area="left",
     order=12,
-    make=imported("workbench.gui.classify.compare.panel", "ComparisonPanel"),
+    make=imported("workbench.gui.classify.compare", "ComparisonPanel"),
     waits="picture",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_earlier",
@@ -10,5 +10,5 @@ SPEC = PanelSpec(
     title="Recent predictions",
     area="left",
     order=30,
-    make=imported("workbench.gui.classify.earlier", "EarlierPanel"),
+    make=imported("workbench.gui.classify.pictures", "EarlierPanel"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_explanation",
@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="Explanation",
     area="right",
     order=40,
-    make=imported("workbench.gui.classify.explain.panel", "ExplanationPanel"),
+    make=imported("workbench.gui.classify.explain", "ExplanationPanel"),
     opened_by=("class_chosen",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_feature_maps",
@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="Feature maps",
     area="right",
     order=50,
-    make=imported("workbench.gui.classify.feature_maps.panel", "FeatureMapsPanel"),
+    make=imported("workbench.gui.classify.feature_maps", "FeatureMapsPanel"),
     opened_by=("layer_chosen",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_what_if",
@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="What-if",
     area="left",
     order=15,
-    make=imported("workbench.gui.classify.what_if.panel", "WhatIfPanel"),
+    make=imported("workbench.gui.classify.what_if", "WhatIfPanel"),
     waits="picture",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="data_check",
@@ -10,5 +10,5 @@ SPEC = PanelSpec(
     title="Data check",
     area="bottom",
     order=40,
-    make=imported("workbench.gui.data.check.panel", "DataCheckPanel"),
+    make=imported("workbench.gui.data.check", "DataCheckPanel"),
 )

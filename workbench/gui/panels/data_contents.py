@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="data_contents",
@@ -10,6 +10,6 @@ SPEC = PanelSpec(
     title="Contents",
     area="right",
     order=30,
-    make=imported("workbench.gui.data.pages", "DataPages"),
+    make=imported("workbench.gui.data.contents", "DataPages"),
     stretch=1,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="data_network",
@@ -10,5 +10,5 @@ SPEC = PanelSpec(
     title="Network",
     area="top",
     order=10,
-    make=imported("workbench.gui.data.network.box", "NetworkBox"),
+    make=imported("workbench.gui.data.network", "NetworkBox"),
 )

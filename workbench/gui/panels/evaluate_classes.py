@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="evaluate_classes",
@@ -10,5 +10,5 @@ SPEC = PanelSpec(
     title="Classes",
     area="left",
     order=10,
-    make=imported("workbench.gui.evaluate.classes", "ClassesPanel"),
+    make=imported("workbench.gui.evaluate.confusion", "ClassesPanel"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.panel_spec import PanelSpec, imported
+from workbench.gui.common.view_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="evaluate_images",

@@ -12,9 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
 from workbench.core.format import plural
-from workbench.gui.plots.pyramid import PeakPyramid, Positions
-from workbench.gui.plots.robust_range import LONGEST_START
-from workbench.gui.plots.x_scale import XScale
+from workbench.gui.plots.scaling import LONGEST_START, PeakPyramid, Positions, XScale
 
 Values = np.ndarray[Any, np.dtype[Any]]
 Steps = np.ndarray[Any, Any]

@@ -2,17 +2,200 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Hashable
 from functools import partial
+from typing import Any, TypeVar
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QIcon,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, add_to, row
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.curve_button import CurveButton, only
+
+# curve button --------------------------------------------------------------------------------
+# The name of a curve, with a piece of its line; a click hides the curve or shows it again.
+
+SWATCH_PX = QSize(16, 12)
+HOW = "Click to hide or show; double-click or Ctrl+click to show only this one"
+
+K = TypeVar("K", bound=Hashable)
+
+
+def only(key: K, keys: Collection[K], hidden: set[K]) -> set[K]:
+    """What is hidden to show only `key`; nothing, where it was the only one."""
+    others = set(keys) - {key}
+    return set() if others and others <= hidden and key not in hidden else others
+
+
+class CurveButton(QToolButton):
+    """Checked while its curve is shown.
+
+    Signals:
+        shown: The user hides or shows the curve.
+        only_asked: The user shows this curve alone, or all again.
+    """
+
+    shown = Signal(bool)
+    only_asked = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.setCheckable(True)
+        self.setChecked(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(SWATCH_PX)
+        self.setText(text)
+        self.setToolTip(HOW)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._was_checked = True
+        self.clicked.connect(self.shown)
+
+    def set_line(
+        self, color: str, faint: str, *, width: float = 2.0, has_dot: bool = False
+    ) -> None:
+        """Draws the piece of line: in its color, dotted and faint while it is hidden."""
+        icon = QIcon()
+        for state, shown in ((QIcon.State.On, color), (QIcon.State.Off, faint)):
+            is_on = state == QIcon.State.On
+            pen = QPen(QColor(shown), width)
+            pen.setStyle(Qt.PenStyle.SolidLine if is_on else Qt.PenStyle.DotLine)
+            pixmap = _line(pen, has_dot=has_dot and is_on)
+            for mode in (QIcon.Mode.Normal, QIcon.Mode.Active):
+                icon.addPixmap(pixmap, mode, state)
+        self.setIcon(icon)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Ctrl+click shows this one alone; anything else is a click."""
+        self._was_checked = self.isChecked()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.only_asked.emit()
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Its first click has hidden or shown the curve: that is undone before."""
+        event.accept()
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.shown.emit(self._was_checked)
+            self.only_asked.emit()
+
+
+def _line(pen: QPen, *, has_dot: bool) -> QPixmap:
+    pixmap = QPixmap(SWATCH_PX * 2)
+    pixmap.setDevicePixelRatio(2.0)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(pen)
+    painter.drawLine(1, 6, SWATCH_PX.width() - 1, 6)
+    if has_dot:
+        painter.setBrush(pen.color())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawEllipse(5, 3, 6, 6)
+    painter.end()
+    return pixmap
+
+
+# mark strip ----------------------------------------------------------------------------------
+# The line of words above a plot's inner area, where they hide no value.
+
+HEIGHT_PX = 18
+_GAP_PX = 12
+
+
+class MarkStrip(pg.GraphicsWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
+    """Names a place of the x axis, above it, and holds a note at the other side.
+
+    Args:
+        theme: Colors and font.
+        box: The inner area below.
+    """
+
+    def __init__(self, theme: Theme, box: Any) -> None:
+        super().__init__()
+        self._theme = theme
+        self._box = box
+        self._x: float | None = None
+        self.words = ""
+        self.note = ""
+        box.sigXRangeChanged.connect(lambda *_range: self.update())
+        box.sigResized.connect(lambda *_size: self.update())
+
+    def set_mark(self, x: float | None, words: str) -> None:
+        """Names a place of the x axis; None names nothing."""
+        self._x, self.words = x, words if x is not None else ""
+        self.update()
+
+    def set_note(self, words: str) -> None:
+        """Shows a note; "" for none."""
+        if words != self.note:
+            self.note = words
+            self.update()
+
+    def _words_font(self) -> QFont:
+        return self._theme.font(11, weight=600, tabular=True)
+
+    def places(self) -> tuple[tuple[QRectF, str], tuple[QRectF, str]]:
+        """Rectangle and text of the mark and of the note, in this item's pixels; "" for what is not
+        shown, as a mark outside the x range.
+        """
+        at = self._px()
+        metrics = QFontMetricsF(self._words_font())
+        note_px = math.ceil(metrics.horizontalAdvance(self.note))
+        words = self.words if at is not None else ""
+        if words and self.note and metrics.horizontalAdvance(words) + note_px > self._room():
+            what, _, where = words.rpartition(": ")  # "best val. accuracy: epoch 6"
+            words = f"{what.split(' ')[0]}: {where}" if what else words
+        width = math.ceil(metrics.horizontalAdvance(words))
+        x = max(0.0, min((at or 0.0) - width / 2, self.rect().width() - width))
+        is_mark_left = x + width / 2 < self.rect().width() / 2
+        note_x = self.rect().width() - note_px if is_mark_left and words else 0.0
+        if words and self.note:  # both keep apart, however near the mark is to the middle
+            x = min(x, note_x - _GAP_PX - width) if is_mark_left else max(x, note_px + _GAP_PX)
+        height = self.rect().height()
+        mark, note = QRectF(x, 0, width, height), QRectF(note_x, 0, note_px, height)
+        return (mark, words), (note, self.note)
+
+    def _room(self) -> float:
+        return float(self.rect().width()) - _GAP_PX
+
+    def _px(self) -> float | None:
+        """Position of the mark, in this item's pixels; None outside the x range."""
+        low, high = self._box.viewRange()[0]
+        if self._x is None or not low <= self._x <= high:
+            return None
+        point = self._box.mapViewToScene(QPointF(self._x, 0.0))
+        return float(self.mapFromScene(point).x())
+
+    def paint(self, painter: QPainter, *_options: object) -> None:
+        """Draws both."""
+        colors = self._theme.colors
+        (mark, words), (note, note_words) = self.places()
+        painter.setFont(self._words_font())
+        side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.setPen(colors.text)
+        painter.drawText(mark, side, words)
+        painter.setPen(colors.dim)  # nearly every run has it: no warning
+        painter.drawText(note, side, note_words)
+
+
+# header --------------------------------------------------------------------------------------
 
 _SPACING_PX = 4
 

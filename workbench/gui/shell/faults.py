@@ -26,10 +26,10 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from workbench.core.storage.own_file import make_own_folder, open_own
 from workbench.errors import LinkFoundError
-from workbench.gui.help.about import system_info
-from workbench.gui.kit.fonts import mono_font
+from workbench.gui.help import system_info
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column
+from workbench.gui.kit.theme import mono_font
 
 LOG_BYTES = 500_000
 LOG_FILES = 3

@@ -3,59 +3,137 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import (
+    QAction,
     QCloseEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
+    QUndoStack,
 )
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from workbench.core.checks.problems import Problem
-from workbench.gui.classify.weights_questions import connect_questions
-from workbench.gui.common.context import WindowContext
-from workbench.gui.common.target_check import TargetCheck
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.common.context import LAYOUT_VERSION, WindowContext, WindowState
+from workbench.gui.common.next_run import TargetCheck
 from workbench.gui.common.view_spec import WindowServices
-from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
-from workbench.gui.files.bundles import BundleController
-from workbench.gui.files.changed_bar import ChangedFileBar
-from workbench.gui.files.controller import FileController
-from workbench.gui.files.data_chooser import DataChooser
-from workbench.gui.files.run_opener import RunOpener
-from workbench.gui.files.start_controller import StartController
-from workbench.gui.help.controller import HelpController
+from workbench.gui.common.weights import connect_questions
+from workbench.gui.files.controller import ChangedFileBar, FileController
+from workbench.gui.files.opening import BundleController, DataChooser, RunOpener, StartController
+from workbench.gui.help import HelpController
 from workbench.gui.images.find_data import MovedData
-from workbench.gui.kit.file_dialogs import DialogFolders
+from workbench.gui.kit.buttons import name_own_buttons
+from workbench.gui.kit.dialogs import DialogFolders, show_error
 from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.layout import FRAME_PX
-from workbench.gui.kit.messages import show_error
-from workbench.gui.kit.qt_names import name_own_buttons
-from workbench.gui.shell.action_handlers import ActionHandlers, WindowParts
-from workbench.gui.shell.actions import make_actions
+from workbench.gui.shell.actions import (
+    ActionHandlers,
+    Menus,
+    WindowParts,
+    fill_recent,
+    fill_themes,
+    fill_trash,
+    make_actions,
+)
 from workbench.gui.shell.drop_controller import DropController
-from workbench.gui.shell.layouts import Layouts
-from workbench.gui.shell.menus import Menus, fill_recent, fill_themes, fill_trash
-from workbench.gui.shell.preload import Preload
-from workbench.gui.shell.problems_popup import ProblemsPopup
-from workbench.gui.shell.status_line import StatusLine
-from workbench.gui.shell.title import WindowTitle
+from workbench.gui.shell.status_line import ProblemsPopup, StatusLine
 from workbench.gui.shell.top_bar import TopBar
-from workbench.gui.shell.undo_report import UndoReport
-from workbench.gui.shell.view_stack import ViewStack
-from workbench.gui.targets.controller import TargetController
-from workbench.gui.targets.notebook import NotebookController
+from workbench.gui.shell.view_stack import Layouts, Preload, ViewStack
+from workbench.gui.targets.controller import NotebookController, TargetController
 from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
 from workbench.settings.options.display_scale import SCALE_VARIABLE
 from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
-from workbench.settings.schema import Settings
+from workbench.settings.settings_file import Settings
 
 if TYPE_CHECKING:
     from workbench.gui.classify.view import ClassifyView
     from workbench.gui.design.view import DesignView
+
+
+# title ---------------------------------------------------------------------------------------
+# The title of the window: which project, whether it is saved, and who else has it open.
+
+
+class WindowTitle(QObject):
+    """Keeps the title, and the action that reverts, in step with the project.
+
+    Args:
+        window: The window.
+        document: Its project.
+        files: Names it.
+        revert: The action.
+        is_at_start: Whether the welcome page is shown: without a project there is no name.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        document: ProjectDocument,
+        files: FileController,
+        revert: QAction,
+        is_at_start: Callable[[], bool],
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._document = document
+        self._files = files
+        self._revert = revert
+        self._is_at_start = is_at_start
+        document.dirty_changed.connect(lambda _dirty: self.refresh())
+        document.path_changed.connect(self.refresh)
+        document.disk.changed.connect(self.refresh)
+        document.project_replaced.connect(self.refresh)
+
+    def refresh(self) -> None:
+        """Shows what is so now."""
+        is_bare = self._is_at_start() and not self._files.has_project
+        name = f"[*]{self._files.name} — Workbench{self._files.elsewhere}"
+        self._window.setWindowTitle("Workbench[*]" if is_bare else name)
+        self._window.setWindowModified(self._document.is_dirty)
+        self._revert.setEnabled(self._files.can_revert)
+
+
+# undo report ---------------------------------------------------------------------------------
+# What Undo and Redo have done, in words, where it cannot be seen.
+
+
+class UndoReport(QObject):
+    """Follows the actions "undo" and "redo"; `said` carries a sentence for the status line.
+
+    Args:
+        stack: What they go back and forth in.
+        actions: The window's, by key.
+        is_seen: Whether the view that is shown shows a step by itself.
+        parent: Its owner.
+    """
+
+    said = Signal(str)
+
+    def __init__(
+        self,
+        stack: QUndoStack,
+        actions: Mapping[str, QAction],
+        is_seen: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._is_seen = is_seen
+        # A step that was undone is the next one to be redone, and the other way round.
+        actions["undo"].triggered.connect(lambda: self._report("Undid", stack.redoText()))
+        actions["redo"].triggered.connect(lambda: self._report("Redid", stack.undoText()))
+
+    def _report(self, done: str, step: str) -> None:
+        if step and not self._is_seen():
+            self.said.emit(f"{done}: {step.replace('&&', '&')}")
+
+
+# main window ---------------------------------------------------------------------------------
 
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)

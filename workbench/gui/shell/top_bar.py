@@ -16,7 +16,7 @@ from workbench.gui.common.run_text import quoted_name
 from workbench.gui.kit.buttons import ElidedButton, IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import action_tip, plain_tip, with_key
 from workbench.gui.kit.layout import STRETCH, row
-from workbench.gui.targets.menu import TargetMenu
+from workbench.gui.targets.controller import TargetMenu
 from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_hosts import label_of
 from workbench.runs.library.summary import RunSummary

@@ -2,27 +2,221 @@
 do two places compute the same. One dialog of each kind at a time.
 """
 
-# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first opened
-
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from workbench.client.background import Background
+from workbench.client.service_process import Handlers
 from workbench.core.checks.problems import Fix
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.core.projects.texts import target_text
+from workbench.core.registry import Registry
+from workbench.core.specs import ExportSpec, TargetSpec
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import SaveError, WorkbenchError
+from workbench.exports import training_exports, untrained_exports
 from workbench.gui.common.context import WindowContext
-from workbench.remote.ssh.saved_hosts import SavedHost, forget_computer, label_of, rename_host
-from workbench.runs.places import remember
+from workbench.gui.common.drops import RESULT_NAME
+from workbench.gui.kit.dialogs import ask_file, ask_save_path, show_error, show_notice
+from workbench.gui.kit.labels import plain_tip
+from workbench.protocol.export import ExportProject
+from workbench.protocol.messages import Done
+from workbench.remote.ssh.saved_hosts import (
+    Saved,
+    SavedHost,
+    choice_line,
+    forget_computer,
+    label_of,
+    rename_host,
+    saved_choices,
+    saved_hosts,
+    target_choices,
+)
+from workbench.runs.trust import remember
 from workbench.targets import all_targets
 from workbench.targets.tpu import SPEC as TPU
+
+# menu ----------------------------------------------------------------------------------------
+# The menu of places to train on, with the ways to more of them.
+
+DIALOGS = {
+    "connect": "Connect a TPU or another computer…",
+    "computers": "Saved computers…",
+    "preflight": "Will it train on a TPU?…",
+    "agreement": "Compare two targets…",
+}
+"""What the menu leads to beside choosing: key -> words."""
+
+_TEXT_PX = 560
+"""Most room for an entry: the menu fits beside the window's edge."""
+
+
+class TargetMenu(QMenu):
+    """Filled again each time it opens.
+
+    Args:
+        targets: All kinds of places.
+        current: The project's choice.
+        saved: Places that were connected before.
+
+    Signals:
+        chosen: A Choice.
+        asked: A key of DIALOGS.
+        notebook_asked: Colab or Kaggle, which have no address.
+    """
+
+    chosen = Signal(object)
+    asked = Signal(str)
+    notebook_asked = Signal()
+
+    def __init__(
+        self,
+        targets: Registry[TargetSpec],
+        current: Callable[[], Choice],
+        saved: Saved = saved_choices,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._targets = targets
+        self._current = current
+        self._saved = saved
+        self.setToolTipsVisible(True)
+        self.aboutToShow.connect(self._fill)
+
+    def _fill(self) -> None:
+        self.clear()
+        group = QActionGroup(self)
+        chosen = target_text(self._current(), self._targets)
+        for choices in target_choices(self._targets, self._current(), self._saved):
+            for choice, words in choices:
+                is_chosen = target_text(choice, self._targets) == chosen
+                group.addAction(self._add(choice, words, is_chosen=is_chosen))
+            self.addSeparator()
+        self.addAction("Colab or Kaggle (notebook)…").triggered.connect(
+            lambda _=False: self.notebook_asked.emit()
+        )
+        for key, words in DIALOGS.items():
+            if key != "computers" or saved_hosts():  # where there are none, connecting is enough
+                action = self.addAction(words)
+                action.triggered.connect(lambda _=False, key=key: self.asked.emit(key))
+
+    def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
+        text = choice_line(choice, words)
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _TEXT_PX)
+        action = self.addAction(shown.replace("&", "&&"))
+        spec = self._targets[choice.key]
+        address = spec.describe(check_all(spec.params, choice.params)[0])
+        action.setToolTip(plain_tip(text if address in text else f"{address}\n{text}"))
+        action.setCheckable(True)
+        action.setChecked(is_chosen)
+        action.triggered.connect(lambda _=False: self.chosen.emit(choice))
+        return action
+
+
+# notebook ------------------------------------------------------------------------------------
+# A project as a program: a notebook whose results come back, or a script of plain Keras.
+
+_RESULT_FILTER = "Notebook results (*.zip);;All files (*)"
+_NEXT_STEPS = (
+    f"Open it in Colab or Kaggle, choose a TPU and run all cells. Then download {RESULT_NAME}.zip, "
+    "and choose File > Import notebook results… here."
+)
+
+
+class NotebookController(QObject):
+    """What "Train on Colab or Kaggle…", "Import notebook results…" and "Export network as Python…"
+    do.
+
+    Signals:
+        said: A sentence about what goes on.
+        blocked: A notebook was requested while errors prevent training.
+    """
+
+    said = Signal(str)
+    blocked = Signal()
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._document = context.document
+        self._weights = context.weights
+        self._service = context.measurer  # packing the images takes its time
+        self._window = window
+
+    def ask_export(self) -> None:
+        """Asks where to write the notebook, and writes it; `blocked` where it could not train."""
+        specs = list(training_exports().values())
+        self._ask(specs, "Train on Colab or Kaggle", "notebook_file", self._on_notebook_written)
+
+    def ask_network(self) -> None:
+        """Asks where to write the network, trained or not, and writes it without weights; `blocked`
+        where it has errors.
+        """
+        specs = list(untrained_exports().values())
+        self._ask(
+            specs,
+            "Export the network, without weights",
+            "export",
+            lambda answer: self.said.emit(answer.text),
+        )
+
+    def _ask(
+        self, specs: list[ExportSpec], title: str, kind: str, on_done: Callable[[Done], None]
+    ) -> None:
+        if self._document.analysis.network_errors:
+            self.blocked.emit()
+            return
+        filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
+        offered = ";;".join(filters)
+        path, chosen = ask_save_path(self._window, title, self._name(), offered, kind=kind)
+        if not path:
+            return
+        spec = filters.get(chosen, specs[0])
+        self.said.emit(f"Writing {Path(path).name}…")
+        project = project_text(self._document.project)
+        request = ExportProject(id=0, project=project, format=spec.key, path=path)
+        handlers = Handlers(
+            on_done=on_done,
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.said.emit(progress.text),
+        )
+        self._service.send(request, handlers)
+
+    def _name(self) -> str:
+        """Named like the project."""
+        path = self._document.path
+        name = path.name.removesuffix(PROJECT_SUFFIX) if path else self._document.project.title
+        return name or "network"
+
+    def _on_notebook_written(self, answer: Done) -> None:
+        self.said.emit(answer.text)
+        steps = answer.text.removeprefix(f"Wrote {answer.path}.").strip()
+        show_notice(self._window, f"Wrote {Path(answer.path).name}.", f"{steps}\n\n{_NEXT_STEPS}")
+
+    def ask_result(self) -> None:
+        """Lets the user choose what a notebook has left, and makes a run of it."""
+        title = "Import notebook results"
+        path = ask_file(self._window, title, _RESULT_FILTER, kind="notebook_file")
+        if path:
+            self._weights.load(path)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit("")
+        show_error(self._window, error)
+
+
+# controller ----------------------------------------------------------------------------------
+
+# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first opened
+
 
 T = TypeVar("T")
 
@@ -177,7 +371,7 @@ class TargetController(QObject):
         return dialog
 
     def _install_compiler(self, preflight: Any) -> None:
-        from workbench.gui.targets.install_compiler_dialog import InstallCompilerDialog
+        from workbench.gui.targets.preflight_dialog import InstallCompilerDialog
 
         dialog = InstallCompilerDialog(preflight)
         dialog.installed.connect(preflight.start)

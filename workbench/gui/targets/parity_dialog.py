@@ -16,16 +16,13 @@ from workbench.core.projects.project import Choice, Project
 from workbench.errors import ParamError, WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.number_field import NumberField
-from workbench.gui.kit.buttons import button
-from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.dialog_head import DialogHead
+from workbench.gui.kit.buttons import ElidedComboBox, button
+from workbench.gui.kit.dialogs import DialogHead, WorkingDialog
 from workbench.gui.kit.labels import Role, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.kit.theme import Theme
-from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
-from workbench.remote.ssh.saved_hosts import label_of
-from workbench.remote.target_choices import target_choices
+from workbench.remote.ssh.saved_hosts import label_of, target_choices
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventReader

@@ -19,13 +19,11 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.dialog_head import DialogHead
-from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.dialogs import DialogHead, ask_choice
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.messages import ask_choice
 from workbench.gui.kit.theme import Theme
-from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.kit.widgets import EmptyPage, WaitLabel
 from workbench.remote.ssh.saved_hosts import MAX_NAME, SavedHost, saved_hosts
 
 _EXPLANATION = (

@@ -16,14 +16,13 @@ from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import SaveError, WorkbenchError
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.next_run import TargetCheck
 from workbench.gui.common.run_text import chip_words, quoted_name
-from workbench.gui.common.target_check import TargetCheck
-from workbench.gui.kit.messages import ask_choice, error_text
-from workbench.gui.train.exporting.action import ExportAction
-from workbench.gui.train.report import ReportAction
+from workbench.gui.kit.dialogs import ask_choice, error_text
+from workbench.gui.train.exporting.dialog import ExportAction, ReportAction
 from workbench.runs.library.projects import OpenProject
 from workbench.runs.library.summary import RunSummary
-from workbench.runs.places import UnknownPlaceError, remember
+from workbench.runs.trust import UnknownPlaceError, remember
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
 from workbench.core.format import duration
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column
-from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.widgets import PaintedWidget
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import TimeSpent
-from workbench.runs.log.event_text import AFTER, TIME_PARTS, TimePart, time_shares
+from workbench.runs.log.texts import AFTER, TIME_PARTS, TimePart, time_shares
 
 BAR_PX = 12
 MOST_PX = 300

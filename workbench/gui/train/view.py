@@ -12,23 +12,21 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QPushButton, QSplitter, QStac
 from workbench.core.projects.project import HERE
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.docks import Docks
-from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.panel_hosts import Docks
+from workbench.gui.common.view_spec import PanelSpec
 from workbench.gui.images.find_data import FindDataButton
-from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.dialogs import ask_folder
 from workbench.gui.kit.labels import window_words
 from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
-from workbench.gui.train.diagnosis.controller import DiagnosisController
-from workbench.gui.train.error_banner import ErrorBanner
-from workbench.gui.train.finders.controller import FinderController
-from workbench.gui.train.info_bar import InfoBar
+from workbench.gui.kit.widgets import EmptyPage
+from workbench.gui.train.banners import ErrorBanner, InfoBar, NextSteps
+from workbench.gui.train.diagnosis import DiagnosisController
+from workbench.gui.train.finders import FinderController
 from workbench.gui.train.log_panel import LogPanel
-from workbench.gui.train.next_steps import NextSteps
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
-from workbench.gui.train.series.controller import SeriesController
+from workbench.gui.train.series.dialogs import SeriesController
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, PhaseChanged, RunEvent, TimeSpent
 from workbench.protocol.wire import error_from_parts

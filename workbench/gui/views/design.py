@@ -19,7 +19,7 @@ def _show_maps(services: WindowServices, layer: str) -> None:
 
 
 def _load() -> MakeView:
-    from workbench.gui.design.canvas_menu import MENUS
+    from workbench.gui.design.canvas_actions import MENUS
     from workbench.gui.design.view import DesignView
 
     def make(services: WindowServices) -> QWidget:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Literal
 
-from workbench.core.class_names import Key, folded, unique_paths
 from workbench.core.format import plain_name, plural
+from workbench.core.outside_text import Key, folded, unique_paths
 from workbench.core.specs import Inference, Option
-from workbench.pictures.class_folders.tree import Branch
-from workbench.pictures.class_folders.words import (
+from workbench.pictures.class_folders.tree import (
+    Branch,
     are_moments,
     are_numbered,
     is_aside,

@@ -14,18 +14,34 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from workbench.core.class_names import Key, KnownNames, matched, unique_paths
 from workbench.core.format import plural
+from workbench.core.outside_text import Key, KnownNames, matched, unique_paths
 from workbench.core.projects.data_edits import PartName
 from workbench.core.specs import Inference, Option
 from workbench.pictures.class_folders.beginning import (
     AS_FOUND,
     PART_RULES,
     Beginning,
+    PartFolders,
     Reading,
+    alike_inference,
+    aside_inference,
+    empty_notes,
+    flat_parts,
+    hint,
+    inner_end,
+    joined_parts,
     leads_on,
+    masks_inference,
+    part_doubts,
+    part_folders,
+    part_words,
+    parts_beside,
+    parts_inside,
+    quoted,
+    short,
+    unused_notes,
 )
-from workbench.pictures.class_folders.file_names import by_name, is_evident, names_inference
 from workbench.pictures.class_folders.levels import (
     Classes,
     Level,
@@ -36,29 +52,18 @@ from workbench.pictures.class_folders.levels import (
     loose,
     without_containers,
 )
-from workbench.pictures.class_folders.parts import (
-    PartFolders,
-    flat_parts,
-    inner_end,
-    joined_parts,
-    part_folders,
-    parts_beside,
-    parts_inside,
+from workbench.pictures.class_folders.tree import (
+    Branch,
+    by_name,
+    end_of,
+    ends_behind_others,
+    is_evident,
+    made_of_others,
+    names_inference,
+    other_files,
+    other_notes,
+    scan,
 )
-from workbench.pictures.class_folders.tree import Branch, end_of, other_files, other_notes, scan
-from workbench.pictures.class_folders.unused import (
-    alike_inference,
-    aside_inference,
-    empty_notes,
-    hint,
-    masks_inference,
-    part_doubts,
-    part_words,
-    quoted,
-    short,
-    unused_notes,
-)
-from workbench.pictures.class_folders.words import ends_behind_others, made_of_others
 from workbench.pictures.folders import entry_order
 
 

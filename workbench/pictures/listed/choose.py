@@ -7,32 +7,37 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from workbench.core.class_names import folded
 from workbench.core.format import list_text, plain_name
+from workbench.core.outside_text import folded
 from workbench.core.specs import Inference, Option
 from workbench.errors import DatasetError
-from workbench.pictures.listed.chosen import Chosen
-from workbench.pictures.listed.column import Column
-from workbench.pictures.listed.column_names import ColumnNames, titles_of
-from workbench.pictures.listed.evidence import AGREEING, agrees, folders_of
-from workbench.pictures.listed.files import Files
-from workbench.pictures.listed.flags import flag_of, split_doubts
-from workbench.pictures.listed.given import FOLDERS, INDICATORS, NONE, Given
-from workbench.pictures.listed.indicators import (
+from workbench.pictures.listed.cells import (
+    AGREEING,
+    Chosen,
+    PathParts,
+    agrees,
+    flag_of,
+    folders_of,
     has_several,
     one_hot,
     part_columns,
+    path_parts,
     prefix_of_label,
+    split_doubts,
     without_classes,
 )
-from workbench.pictures.listed.names import (
+from workbench.pictures.listed.column import (
     FOLDS,
     LABEL_ORDER,
     WEAK_RANK,
+    Column,
+    ColumnNames,
     part_of_cell,
     part_of_word,
+    titles_of,
 )
-from workbench.pictures.listed.path_parts import PathParts, path_parts
+from workbench.pictures.listed.files import Files
+from workbench.pictures.listed.given import FOLDERS, INDICATORS, NONE, Given
 from workbench.pictures.listed.text import EXPECTED, refused
 
 _MOST_OPTIONS = 8

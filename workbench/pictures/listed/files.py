@@ -14,8 +14,7 @@ from pathlib import Path
 
 from workbench.core.specs import Inference, Option
 from workbench.pictures.folders import ENDINGS, is_hidden, is_picture
-from workbench.pictures.listed.column import is_address, is_in_bucket
-from workbench.pictures.listed.names import NOT_IMAGES, part_of_word
+from workbench.pictures.listed.column import NOT_IMAGES, is_address, is_in_bucket, part_of_word
 
 MOST_FILES = 300_000
 """Image files that are listed below a folder when the paths of a table are not there."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.core.param_text import read_value
 from workbench.core.params import BoolParam, ChoiceParam, Param, Params, TextParam
-from workbench.core.projects.source import split_keys
+from workbench.core.projects.texts import split_keys
 from workbench.pictures.encodings import ENCODINGS as FOUND
 
 NONE = "none"

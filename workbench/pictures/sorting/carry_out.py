@@ -12,9 +12,15 @@ from pathlib import Path
 from workbench.core.format import bytes_text, plural
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import SaveError, WorkbenchError, os_errors_as
-from workbench.pictures.sorting.place import copy_new, move_new
 from workbench.pictures.sorting.plan import Placement, Plan
-from workbench.pictures.sorting.undo_file import MadeFolder, Placed, Sealer, UndoWriter
+from workbench.pictures.sorting.undo_file import (
+    MadeFolder,
+    Placed,
+    Sealer,
+    UndoWriter,
+    copy_new,
+    move_new,
+)
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 

@@ -10,9 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import SaveError, os_errors_as
-from workbench.pictures.sorting.foreign import why_not_foreign
-from workbench.pictures.sorting.place import move_new, new_part_name, only_keeps_name
-from workbench.pictures.sorting.undo_file import MadeFolder, Placed, Sealer, read_lines
+from workbench.pictures.sorting.undo_file import (
+    MadeFolder,
+    Placed,
+    Sealer,
+    move_new,
+    new_part_name,
+    only_keeps_name,
+    read_lines,
+    why_not_foreign,
+)
 
 _GONE = "is not there any more"
 

@@ -10,11 +10,14 @@ foreign (`foreign.py`).
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import hmac
 import os
 import re
 import secrets
+import shutil
+import stat
 import time
 from collections.abc import Callable
 from itertools import count
@@ -23,9 +26,153 @@ from typing import Self
 
 import msgspec
 
-from workbench.core.storage.foreign_file import read_foreign
+from workbench.core.storage.foreign_file import open_foreign, read_foreign
 from workbench.errors import InputError, SaveError, os_errors_as
-from workbench.pictures.sorting.place import new_part_name
+from workbench.pictures.folders import ENDINGS
+from workbench.pictures.portable.signatures import DECODED, HEAD_BYTES, sniff
+
+# place ---------------------------------------------------------------------------------------
+# One file to another place: never onto a file that is there, and never half of it.
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PIECE_BYTES = 1 << 20
+
+
+def new_part_name() -> str:
+    """A name that no other file has, for a copy that is not whole yet."""
+    return f".workbench-{secrets.token_hex(8)}.part"
+
+
+def copy_new(source: str | Path, target: Path, part: str) -> None:
+    """Copies content, times and permissions to a new file, whole or not at all.
+
+    Args:
+        source: The file.
+        target: The new file.
+        part: Name of the copy, beside `target`, until it is whole; a kill leaves it there.
+
+    Raises:
+        FileExistsError: there is a file of that name.
+        OSError: it cannot be copied.
+    """
+    beside = target.with_name(part)
+    new = os.open(beside, _NEW, 0o644)
+    try:
+        with os.fdopen(new, "wb") as write, open_foreign(source) as read:
+            shutil.copyfileobj(read, write, _PIECE_BYTES)
+            write.flush()
+            shutil.copystat(source, beside)
+            os.fsync(write.fileno())
+        _rename_new(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def move_new(source: str | Path, target: Path, part: str) -> None:
+    """Moves a file to a new name; on the same file system without copying. The source is removed
+    once the target is there; where that fails, the target is removed. Arguments and errors as of
+    `copy_new`.
+    """
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # another file system, or one without hard links
+        copy_new(source, target, part)
+        _sync_folder(target.parent)  # before the source is gone from another disk
+    try:
+        Path(source).unlink()
+    except BaseException:
+        target.unlink()
+        raise
+
+
+def only_keeps_name(target: Path, part: str, num_bytes: int) -> bool:
+    """Whether a file is the empty one by which a copy of so many bytes keeps its name free where
+    there are no hard links: a kill leaves it, with the whole copy beside it under the name of its
+    part.
+    """
+    try:
+        is_empty = stat.S_ISREG(target.lstat().st_mode) and target.lstat().st_size == 0
+        return is_empty and bool(part) and target.with_name(part).lstat().st_size == num_bytes
+    except OSError:
+        return False
+
+
+def _rename_new(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: an empty file keeps the name free of others
+        os.close(os.open(target, _NEW, 0o644))
+        try:
+            path.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# foreign -------------------------------------------------------------------------------------
+# What an undo file that was not written by this user on this computer may do: little.
+#
+# A folder from elsewhere may hold one, with any file beside it under the name of an image and any
+# path as the place where it was. Only pictures are put back, into folders that are there and not
+# hidden; only copies are deleted whose original has the same content.
+
+
+def why_not_foreign(source: str, target: Path, *, is_move: bool) -> str:
+    """Why an image of a foreign undo file is left alone; "" where it may be taken back.
+
+    Args:
+        source: Where it was, as the file says.
+        target: Where it is.
+        is_move: It is to be put back; else the copy at `target` is to be deleted.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not os.path.isabs(source) or not _is_picture(target, source):  # noqa: PTH117 - many
+        return "is no picture"
+    if _is_hidden(target):
+        return "is in a hidden folder"
+    if not is_move:
+        return "" if _are_same(Path(source), target) else "is not like its original"
+    folder = Path(source).parent
+    if os.path.lexists(source):
+        return "another file is where it was"
+    if not folder.is_dir():
+        return "its folder is not there"
+    return "its folder is hidden" if _is_hidden(Path(source)) else ""
+
+
+def _is_picture(target: Path, source: str) -> bool:
+    """Whether a file is an image by its content and by both names."""
+    with open_foreign(target, follows_links=False) as file:
+        kind = sniff(file.read(HEAD_BYTES))
+    names = (target.suffix.lower(), PurePosixPath(source).suffix.lower())
+    return kind in DECODED and all(name in ENDINGS for name in names)
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether the file or one of its folders is hidden, also where a link leads."""
+    real = Path(os.path.realpath(path.parent)) / path.name
+    return any(part.startswith(".") for each in (path, real) for part in each.parts)
+
+
+def _are_same(source: Path, target: Path) -> bool:
+    return source.is_file() and filecmp.cmp(source, target, shallow=False)
+
+
+# undo file -----------------------------------------------------------------------------------
 
 _VERSION = 1
 _MOST_BYTES = 1 << 30

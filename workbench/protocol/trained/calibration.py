@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from workbench.core.calibration.reliability import NUM_BINS, NUM_THRESHOLDS, Reliability
 from workbench.core.calibration.temperature import LIMITS
-from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.evaluation.significance import wilson_interval
 from workbench.core.format import count, share
 from workbench.protocol.bases import Request
 from workbench.protocol.messages import Done

@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from workbench.core.confusion import Confusion
-from workbench.core.evaluation.thresholds import Wish
+from workbench.core.evaluation.confusion import Confusion
+from workbench.core.evaluation.ranking import Wish
 from workbench.core.projects.data_edits import PartName
 from workbench.protocol.bases import FinalAnswer, Request
 from workbench.protocol.trained.calibration import CalibrationScores

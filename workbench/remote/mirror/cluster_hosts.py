@@ -20,11 +20,10 @@ from workbench.core.params import Params
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import Cluster, read_addresses, with_ports
 from workbench.protocol.wire import error_parts
-from workbench.remote.setup.setup import OnProgress, prepare
+from workbench.remote.setup import OnProgress, prepare
 from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.command import RemoteHost, plain
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
 from workbench.targets.ssh import trains_on

@@ -18,23 +18,22 @@ from typing import Any, Protocol
 from workbench.core.storage.own_file import make_own_folder, open_own, refuse_link, replace_own
 from workbench.errors import ProjectFileError, RemoteError, RunFolderError, SaveError, WeightsError
 from workbench.host.wire import CHUNK
-from workbench.pictures.store import SPARE_BYTES
+from workbench.pictures.rows import SPARE_BYTES
 from workbench.remote.ssh.connection import Answer
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import writing
 from workbench.runs.log.confusion_history import NAME as CONFUSIONS_NAME
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, decode_card
 from workbench.runs.store.checkpoint import (
+    ORIGIN_NAME,
     best_name,
     checkpoint_path,
     read_state,
     remove_checkpoints,
     remove_old_best,
 )
-from workbench.runs.store.provenance import ORIGIN_NAME
-from workbench.runs.store.references import MAX_FILE_BYTES, REFERENCES_NAME, references_path
-from workbench.runs.store.run_weights import checkpoint_room
-from workbench.runs.store.weights_file import check_arrays
+from workbench.runs.store.image_features import MAX_FILE_BYTES, REFERENCES_NAME, references_path
+from workbench.runs.store.weights_file import check_arrays, checkpoint_room
 
 PARTS_NAME = "fetching"
 _GENERATIONS = (1, 2)

@@ -9,21 +9,19 @@ from pathlib import Path
 
 from workbench.core.params import Params
 from workbench.core.specs import TargetSpec
-from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.own_file import take_lock
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
 from workbench.remote.mirror.cluster_hosts import members_of
 from workbench.remote.mirror.file_fetcher import Fetching
-from workbench.remote.mirror.link_status import LinkReporter
-from workbench.remote.mirror.run_mirror import OnProgress, RunMirror, note_attempt
-from workbench.remote.setup.setup import prepare
+from workbench.remote.mirror.run_mirror import LinkReporter, OnProgress, RunMirror, note_attempt
+from workbench.remote.setup import prepare
 from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.command import RemoteHost
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.environment import known_target
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import RunFolder, inherited_lock
+from workbench.runs.home import check_own
 from workbench.runs.link import Remote, plain_target, read_remote
-from workbench.runs.lock import inherited_lock
-from workbench.runs.ownership import check_own
 from workbench.runs.state.queue import start_next_after
 from workbench.targets.ssh import SPEC as SSH
 

@@ -28,10 +28,15 @@ from workbench.errors import RemoteError, os_errors_as
 from workbench.host import wire
 from workbench.host.children import end_group
 from workbench.host.faults import KEYS
-from workbench.remote.ssh.bridge import opening
-from workbench.remote.ssh.command import ssh_argv
-from workbench.remote.ssh.faults import no_ssh, plain, words_of
-from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost
+from workbench.remote.ssh.command import (
+    DEFAULT_HOME,
+    RemoteHost,
+    no_ssh,
+    opening,
+    plain,
+    ssh_argv,
+    words_of,
+)
 from workbench.remote.ssh.host_keys import known_hosts_path
 
 HELLO_S = 20.0

@@ -11,10 +11,9 @@ import shlex
 from pathlib import PurePath
 
 from workbench.errors import DeadlineError, RemoteError, UsageError
-from workbench.hardware.address import checked_port, parse_address
+from workbench.hardware.cluster import checked_port, parse_address
 from workbench.processes.child import Child
-from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import RemoteHost
+from workbench.remote.ssh.command import RemoteHost, plain
 
 DEADLINE_S = 30.0
 _MOST_OUTPUT = 1 << 20

@@ -17,9 +17,7 @@ from workbench.core.storage.foreign_file import read_foreign
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import DeadlineError, RemoteError
 from workbench.processes.child import Child
-from workbench.remote.ssh.command import ssh_argv
-from workbench.remote.ssh.faults import all_faults, no_ssh
-from workbench.remote.ssh.host import SSH_PORT, RemoteHost
+from workbench.remote.ssh.command import SSH_PORT, RemoteHost, all_faults, no_ssh, ssh_argv
 from workbench.runs.home import data_home
 
 _DEADLINE_S = 10.0

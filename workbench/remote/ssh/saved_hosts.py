@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,16 @@ import msgspec
 from workbench.core.format import bytes_text
 from workbench.core.params import Params, TextParam, check_all
 from workbench.core.projects.project import HERE, Choice
+from workbench.core.projects.texts import target_text
+from workbench.core.registry import Registry
+from workbench.core.specs import TargetSpec
 from workbench.core.storage.json_file import read_json, refuse_newer
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, ParamError, UsageError
-from workbench.hardware.address import parse_address
+from workbench.hardware.cluster import parse_address
 from workbench.remote.ssh import host_keys
-from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost, place_of
-from workbench.runs import places
+from workbench.remote.ssh.command import DEFAULT_HOME, RemoteHost, place_of
+from workbench.runs import trust
 from workbench.runs.home import data_home
 from workbench.targets import target_label
 from workbench.targets.gpu import SPEC as GPU
@@ -191,7 +195,7 @@ def forget_computer(place: RemoteHost) -> Forgotten:
     address, and its host key unless another account there is saved. Errors as of `save_host`.
     """
     address, known = place.text(), _read()
-    consent = places.forget(address)
+    consent = trust.forget(address)
     kept = [host for host in known if host.address != address]
     if len(kept) < len(known):
         _write(kept)
@@ -279,3 +283,58 @@ def _read() -> list[SavedHost]:
 def _write(hosts: list[SavedHost]) -> None:
     data = msgspec.json.format(msgspec.json.encode(_File(hosts=hosts)), indent=1)
     save_with_folder(hosts_path(), data)
+
+
+# target choices ------------------------------------------------------------------------------
+# The places to train on that can be chosen: what is here, what the environment names, what was
+# connected before, and the project's own.
+
+Named = tuple[Choice, str]
+"""A place, with what its label does not show; "" for nothing."""
+
+Saved = Callable[[], Sequence[Named]]
+"""Gives places that were connected before."""
+
+
+def target_choices(
+    targets: Registry[TargetSpec], current: Choice, saved: Saved = saved_choices
+) -> list[list[Named]]:
+    """The places in groups; each place once, empty groups left out."""
+    groups: list[list[Named]] = []
+    shown: set[str] = set()
+    for named in (_offered(targets), _found(targets), saved(), _own(targets, current)):
+        fresh = []
+        for choice, words in named:
+            text = target_text(choice, targets)
+            if text not in shown:
+                shown.add(text)
+                fresh.append((choice, words))
+        groups.append(fresh)
+    return [group for group in groups if group]
+
+
+def choice_line(choice: Choice, words: str) -> str:
+    """A place in one line: its label, and `words` where these do not begin with it."""
+    label = label_of(choice)
+    return words if words.startswith(label) else f"{label} · {words}" if words else label
+
+
+def _offered(targets: Registry[TargetSpec]) -> Iterable[Named]:
+    for spec in targets.values():
+        for params in spec.presets if spec.is_offered() else ():
+            checked = check_all(spec.params, params)[0]
+            yield Choice(spec.key, checked), spec.describe(checked)
+
+
+def _found(targets: Registry[TargetSpec]) -> Iterable[Named]:
+    for spec in targets.values():
+        for params, why in spec.found(os.environ):
+            yield Choice(spec.key, check_all(spec.params, params)[0]), why
+
+
+def _own(targets: Registry[TargetSpec], current: Choice) -> Iterable[Named]:
+    """The project's own place, where nothing above is it."""
+    spec = targets.get(current.key)
+    if spec is not None:
+        params = check_all(spec.params, current.params)[0]
+        yield Choice(spec.key, params), spec.describe(params)

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from workbench.report.blocks import plain_name
-from workbench.report.drawing import Drawing, Label, Mark, Pixels, Rect, fitted, text_width
+from workbench.report.blocks import (
+    Drawing,
+    Label,
+    Mark,
+    Pixels,
+    Rect,
+    fitted,
+    plain_name,
+    text_width,
+)
 
 MOST_CELLS = 40
 """Classes up to which each cell is a rectangle with its name beside it."""

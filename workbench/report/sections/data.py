@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.format import count, plural
-from workbench.core.projects.data_edits import DataEdits
-from workbench.core.projects.data_versions import version_of
+from workbench.core.projects.data_edits import DataEdits, version_of
 from workbench.datasets import all_datasets
 from workbench.protocol.events import DataReady
 from workbench.report.blocks import Block, Section, Table, Text, plain_name

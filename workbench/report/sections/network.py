@@ -11,8 +11,7 @@ from workbench.core.network.graph import Graph
 from workbench.report.blocks import Block, Figure, Section, Table, Text
 from workbench.report.blocks import Facts as Names
 from workbench.report.facts import Facts, SectionSpec
-from workbench.report.figures.cards import Card, cards_of
-from workbench.report.figures.network import MOST_CARDS, network_drawing
+from workbench.report.figures.network import MOST_CARDS, Card, cards_of, network_drawing
 
 _MOST_LAYERS = 500
 

@@ -9,8 +9,8 @@ from workbench.core.format import duration, local_time, plural
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Names
 from workbench.report.facts import Facts, SectionSpec
-from workbench.runs.log.event_text import resumed_words
-from workbench.runs.store.machine import library_title
+from workbench.runs.log.texts import resumed_words
+from workbench.runs.store.checkpoint import library_title
 from workbench.targets import target_label, target_title
 
 

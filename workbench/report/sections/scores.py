@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.core.confusion import (
+from workbench.core.evaluation.confusion import (
     Counts,
     Numbers,
     balanced_accuracy,
@@ -17,7 +17,7 @@ from workbench.report.blocks import Block, Figure, Section, Table, Text, plain_n
 from workbench.report.facts import Facts, SectionSpec
 from workbench.report.figures.matrix import MOST_CELLS, matrix_drawing
 from workbench.report.sections.summary import interval_words
-from workbench.runs.log.scores import area_words, remark_words
+from workbench.runs.log.texts import area_words, remark_words
 
 _MOST_CLASSES = 500
 _PAIRS = 10

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from workbench.backbones import all_backbones, backbone_keys
-from workbench.core.evaluation.intervals import wilson_interval
+from workbench.core.evaluation.significance import wilson_interval
 from workbench.core.format import count, duration, plural, share, short
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text
 from workbench.report.blocks import Facts as Figures
 from workbench.report.facts import Facts, SectionSpec
-from workbench.runs.log.scores import chosen_words, test_set_words
+from workbench.runs.log.texts import chosen_words, test_set_words
 
 
 def section(facts: Facts) -> Section:

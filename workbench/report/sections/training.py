@@ -8,7 +8,7 @@ from workbench.report.blocks import Block, Figure, Section, Text
 from workbench.report.blocks import Facts as Names
 from workbench.report.facts import Facts, SectionSpec
 from workbench.report.figures.curves import curves_drawing
-from workbench.runs.log.scores import best_words, saved_words
+from workbench.runs.log.texts import best_words, saved_words
 
 _ALWAYS = frozenset(
     {"optimizer", "learning_rate", "batch_size", "epochs", "loss", "schedule", "validation", "seed"}

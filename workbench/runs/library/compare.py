@@ -4,7 +4,7 @@ command line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,32 +16,28 @@ from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
 from workbench.protocol.trained.evaluate import ImageSet
-from workbench.runs.compare_edits import (
-    ComparedEdits,
-    ComparedTests,
-    compare_edits,
-    proven_by_edits,
-)
-from workbench.runs.compare_graphs import Row, graph_rows
-from workbench.runs.extensions import Extensions
-from workbench.runs.folder import RunFolder
-from workbench.runs.library.compare_accuracy import (
+from workbench.runs.folder import Extensions, RunFolder
+from workbench.runs.library.compare_images import (
     ComparedAccuracy,
+    ComparedEdits,
+    ComparedImages,
+    ComparedTests,
+    ImageScores,
     compare_accuracy,
     compare_counts,
-)
-from workbench.runs.library.compare_images import (
-    ComparedImages,
-    ImageScores,
+    compare_edits,
     compare_images,
+    proven_by_edits,
     scores_of,
 )
+from workbench.runs.library.projects import full_name
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import EventReader, first_of
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.naming import Row, graph_rows
 from workbench.runs.state.outcome import outcome_words
-from workbench.runs.store.initial_weights import initial_words
-from workbench.runs.store.provenance import Provenance, read_origin
+from workbench.runs.store.checkpoint import Provenance, read_origin
+from workbench.runs.store.weights_file import initial_words
 from workbench.targets import all_targets
 
 NOTHING = "–"
@@ -413,3 +409,85 @@ _LOSS = _Figure(lambda x: f"{x:.4f}", lambda a, b: f"{b - a:+.4f}")
 _COUNT = _Figure(lambda x: f"{x:,.0f}", lambda a, b: f"{b - a:+,.0f}")
 _SECONDS = _Figure(duration, _ratio)
 _RATE = _Figure(lambda x: f"{x:,.0f}", _ratio)
+
+
+# compare many --------------------------------------------------------------------------------
+# More than two runs side by side, each against the first.
+
+
+@dataclass(frozen=True)
+class ManyRow:
+    """One thing of several runs, in words: a value for each run."""
+
+    title: str
+    values: tuple[str, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """True when all are the same."""
+        return len(set(self.values)) == 1
+
+
+@dataclass(frozen=True)
+class ManySection:
+    """One aspect of several runs, see `compare.Section`.
+
+    Attributes:
+        notes: Sentences about each run beside the first: in the section of the data, how its edits
+            differ; in that of the results, whether it is better or worse by more than chance.
+    """
+
+    key: str
+    title: str
+    rows: tuple[ManyRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+def compare_many(runs: Sequence[RunFolder]) -> tuple[list[RunSummary], list[ManySection]]:
+    """Compares at least two runs; raises as `compare_runs`."""
+    pairs = [compare_runs(runs[0], other) for other in runs[1:]]
+    sections = [
+        ManySection(
+            section.key,
+            section.title,
+            _rows(pairs, section.key),
+            _notes(pairs, section.key),
+        )
+        for section in pairs[0].sections
+    ]
+    return [pairs[0].left, *(pair.right for pair in pairs)], sections
+
+
+def _notes(pairs: Sequence[RunComparison], key: str) -> tuple[str, ...]:
+    """Without their periods."""
+    if key == "results":
+        found = (pair.accuracy for pair in pairs)
+        first = full_name(pairs[0].left)
+        against = [
+            f"{full_name(pair.right)} against {first}: {each.words.removesuffix('.')}"
+            for pair, each in zip(pairs, found, strict=True)
+            if each is not None
+        ]
+        return tuple(against)
+    return _edit_notes(pairs) if key == "data" else ()
+
+
+def _edit_notes(pairs: Sequence[RunComparison]) -> tuple[str, ...]:
+    return tuple(
+        f"{full_name(pair.right)}: {pair.edits.words}" for pair in pairs if pair.edits.words
+    )
+
+
+def _rows(pairs: Sequence[RunComparison], key: str) -> tuple[ManyRow, ...]:
+    """The rows of a section: where a pair has none of a title, its runs are the same in that."""
+    found = [
+        {row.title: row for section in pair.sections if section.key == key for row in section.rows}
+        for pair in pairs
+    ]
+    titles = dict.fromkeys(title for rows in found for title in rows)
+    merged = []
+    for title in titles:
+        first = next((rows[title].left for rows in found if title in rows), NOTHING)
+        others = [rows[title].right if title in rows else first for rows in found]
+        merged.append(ManyRow(title, (first, *others)))
+    return tuple(merged)

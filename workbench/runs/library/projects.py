@@ -9,12 +9,95 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import project_to_plain
+from workbench.core.projects.project_file import PROJECT_SUFFIX, project_to_plain
+from workbench.core.storage.json_file import read_json, save_json
+from workbench.core.storage.own_file import make_private
 from workbench.runs.library.summary import NETWORK, REQUESTED, RunSummary, plain_key
+from workbench.runs.log.coaching import NO_RIVAL, Rival
+
+# places --------------------------------------------------------------------------------------
+# Last known path of each project's file: a project may be saved, or saved elsewhere, after its
+# runs.
+#
+# `.run-projects` beside the runs holds the last known file of each project by its id.
+
+PLACES_NAME = ".run-projects"
+MAX_PLACES = 1000
+
+
+class _Places(msgspec.Struct, frozen=True):
+    files: dict[str, str] = {}
+    version: int = 1
+
+
+def read_places(home: Path) -> dict[str, str]:
+    """The last known file of each project by its id; none where they cannot be read."""
+    return (read_json(home / PLACES_NAME, _Places) or _Places()).files
+
+
+def keep_place(home: Path, project_id: str, path: str) -> None:
+    """Keeps where a project's file is; raises SaveError."""
+    files = read_places(home)
+    if files.get(project_id) == path:
+        return
+    files.pop(project_id, None)
+    files[project_id] = path
+    make_private(home)
+    save_json(
+        home / PLACES_NAME, _Places(files=dict(list(files.items())[-MAX_PLACES:])), is_private=True
+    )
+
+
+def as_called_now(runs: Iterable[RunSummary], home: Path) -> list[RunSummary]:
+    """Runs with the present file of their project, by which it is called: it may have been saved,
+    or saved elsewhere, after they were started.
+    """
+    files = read_places(home)
+    return [_with_file(run, files.get(run.project_id, "")) for run in runs]
+
+
+def _with_file(run: RunSummary, path: str) -> RunSummary:
+    if path in {"", run.project_path}:
+        return run
+    name = Path(path).name.removesuffix(PROJECT_SUFFIX)
+    return msgspec.structs.replace(run, project=name, project_path=path)
+
+
+def file_of(run: RunSummary, places: dict[str, str]) -> Path | None:
+    """The file of a run's project, as far as it is known and there."""
+    candidates = (places.get(run.project_id, ""), run.project_path)
+    return next((Path(path) for path in candidates if path and Path(path).is_file()), None)
+
+
+# rival ---------------------------------------------------------------------------------------
+# The run that a run is compared with: of the same project and images, and nearest in accuracy.
+
+
+def rival_of(path: Path, runs: Iterable[RunSummary]) -> Rival:
+    """Name and best validation accuracy of the completed run that comes nearest to a run's; a run
+    that repeats its request is no rival.
+    """
+    listed = list(runs)
+    own = next((run for run in listed if run.path == path), None)
+    if own is None or not own.project_id or own.best_val_accuracy is None:
+        return NO_RIVAL
+    found = [
+        (abs(run.best_val_accuracy - own.best_val_accuracy), run.label, run.best_val_accuracy)
+        for run in listed
+        if run.best_val_accuracy is not None
+        and (run.project_id, run.dataset) == (own.project_id, own.dataset)
+        and run.outcome == "completed"
+        and run.request_key != own.request_key
+    ]
+    return min(found)[1:] if found else NO_RIVAL
+
+
+# projects ------------------------------------------------------------------------------------
 
 OTHER = "Other"
 """Words for a project that has none."""

@@ -14,25 +14,23 @@ from typing import Any
 import msgspec
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.projects.migrations import PROJECT_VERSION
 from workbench.core.projects.project import Choice
-from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project
-from workbench.core.storage.file_tail import tail_bytes
+from workbench.core.projects.project_file import PROJECT_SUFFIX, PROJECT_VERSION, parse_project
+from workbench.core.storage.foreign_file import tail_bytes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import ProjectFileError, WorkbenchError
 from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import complete_lines, decode_line, left_out_words
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.log.scores import saved_val_accuracy
+from workbench.runs.log.texts import saved_val_accuracy
 from workbench.runs.naming import run_name, settings_words, source_words
-from workbench.runs.places import place_words
-from workbench.runs.request import RunRequest
 from workbench.runs.state.outcome import UNDER_WAY, RunOutcome, outcome_of, outcome_words
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
 from workbench.runs.store.notes import read_notes
+from workbench.runs.trust import place_words
 
 SUMMARY_VERSION = 10
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from workbench.core.evaluation.intervals import share_error
+from workbench.core.evaluation.significance import share_error
 from workbench.core.format import path_text, share
 from workbench.core.outside_text import csv_cells
 from workbench.runs.folder import RunFolder
-from workbench.runs.library.cross_validation import Trained, trained_run
-from workbench.runs.library.series import Spread, is_settled, series_runs
+from workbench.runs.library.series import Spread, Trained, is_settled, series_runs, trained_run
 from workbench.runs.state.outcome import finished_of
 
 _COLUMNS = ("seed", "outcome", "epochs", "val_accuracy", "test_accuracy", "target", "run")

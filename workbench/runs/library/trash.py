@@ -19,11 +19,10 @@ from workbench.core.storage.foreign_file import SMALL_BYTES, read_foreign
 from workbench.core.storage.own_file import make_private
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.runs.folder import RunFolder
-from workbench.runs.home import runs_home
+from workbench.runs.home import check_own, runs_home
 from workbench.runs.link import read_link
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.ownership import check_own
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 

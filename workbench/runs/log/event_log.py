@@ -23,8 +23,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from workbench.core.storage.file_tail import tail_bytes
-from workbench.core.storage.foreign_file import open_foreign, size_of
+from workbench.core.storage.foreign_file import open_foreign, size_of, tail_bytes
 from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import WireError
 from workbench.protocol.bases import decoder_of

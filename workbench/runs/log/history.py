@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
+from workbench.coach import all_coach_rules
+from workbench.core.coach import Floats, RunRecord, verdict_on
 from workbench.core.training.progress_rules import BestSoFar
 from workbench.curves import CurveSpec
 from workbench.curves.accuracy import SPEC as ACCURACY
@@ -27,8 +31,8 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.log.columns import Column
-from workbench.runs.log.curve_columns import CurveColumns
+from workbench.runs.log.curve_columns import Column, CurveColumns, Series
+from workbench.runs.log.event_log import complete_lines, decode_line
 from workbench.runs.log.pace import (
     AFTER_TRAINING,
     Pace,
@@ -38,8 +42,81 @@ from workbench.runs.log.pace import (
     time_left,
     time_of_both,
 )
-from workbench.runs.log.series import Series
-from workbench.runs.log.verdict import verdict
+
+# epoch record --------------------------------------------------------------------------------
+# What finished epochs show by themselves, as the rules of the training coach look at it.
+
+
+def record_of_epochs(epochs: Sequence[EpochFinished], data: DataReady | None) -> RunRecord:
+    """What finished epochs show by themselves. Where only every few of them are validated, the
+    others are left out: the rules compare training with validation.
+    """
+    validated = [epoch for epoch in epochs if epoch.val_accuracy is not None]
+    epochs = validated or epochs
+    record = RunRecord(
+        epochs=np.array([epoch.epoch for epoch in epochs], np.int64),
+        loss=_column([epoch.loss for epoch in epochs]),
+        accuracy=_column([epoch.accuracy for epoch in epochs]),
+        val_loss=_column([epoch.val_loss for epoch in epochs]),
+        val_accuracy=_column([epoch.val_accuracy for epoch in epochs]),
+        rates=_column([epoch.learning_rate for epoch in epochs]),
+        epoch_steps=np.array([epoch.step for epoch in epochs], np.int64),
+    )
+    if data is None:
+        return record
+    return replace(
+        record,
+        class_names=tuple(data.class_names),
+        num_train=data.num_train,
+        num_validation=data.num_validation,
+        num_shared=data.num_shared,
+        per_class=np.array(data.per_class, np.int64).reshape(-1, 3),
+    )
+
+
+def or_nan(value: float | None) -> float:
+    """A value of a log as a number: None is NaN."""
+    return math.nan if value is None else value
+
+
+def _column(values: Sequence[float | None]) -> Floats:
+    return np.array([or_nan(value) for value in values], np.float64)
+
+
+# verdict -------------------------------------------------------------------------------------
+# The verdict on how a run learns: the gravest of what the rules of the training coach see in its
+# epochs; "" for a healthy one.
+
+_TAGS = tuple(
+    f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "data_ready")
+)
+
+
+def verdict(epochs: Sequence[EpochFinished], data: DataReady | None) -> str:
+    """What is wrong, in a sentence without a full stop; the gravest where it is several."""
+    if not epochs or data is None:
+        return ""
+    return verdict_on(record_of_epochs(epochs, data), all_coach_rules().values())
+
+
+def logged_verdict(path: Path) -> str:
+    """The verdict on a run by its event log; epochs that a resumed trainer has made void do not
+    count.
+    """
+    data: DataReady | None = None
+    epochs: list[EpochFinished] = []
+    for line in complete_lines(path):
+        event = decode_line(line) if line.startswith(_TAGS) else None
+        if isinstance(event, DataReady):
+            data = event
+        elif isinstance(event, EpochFinished):
+            epochs = [epoch for epoch in epochs if epoch.epoch < event.epoch] + [event]
+        elif isinstance(event, RunStarted) and event.resumed_at_step is not None:
+            epochs = [epoch for epoch in epochs if epoch.step <= event.resumed_at_step]
+    return verdict(epochs, data)
+
+
+# history -------------------------------------------------------------------------------------
 
 _LOG_LINES = 1_000
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from workbench.core.checks.estimates.measured_run import VALIDATION_SHARE
+from workbench.core.checks.estimates import VALIDATION_SHARE
 from workbench.core.format import clock
 from workbench.protocol.events import (
     Batch,

@@ -2,39 +2,248 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from workbench.core.storage.file_tail import tail_bytes, tail_lines
-from workbench.errors import OutOfMemoryError, RunFolderError, os_errors_as
+from workbench.core.format import local_time
+from workbench.core.storage.foreign_file import tail_bytes, tail_lines, without_noise
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import OutOfMemoryError, RunFolderError, WorkbenchError, os_errors_as
+from workbench.hardware.tpu_faults import fault_of
+from workbench.host.memory import memory_limit
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
+from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished, RunStarted
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import Link, has_mirror, read_link, read_remote
-from workbench.runs.log.event_log import LINE_LIMIT, decode_line
-from workbench.runs.log.event_text import ended_words
+from workbench.runs.link import Link, has_mirror, link_words, read_link, read_remote
+from workbench.runs.log.event_log import LINE_LIMIT, decode_line, first_of
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.places import place_of, place_words
-from workbench.runs.start import log_bytes_at_start
-from workbench.runs.state.crash_diagnosis import (
-    Suggestion,
-    cause_of_death,
-    last_life,
-    suggestion_for,
-)
+from workbench.runs.log.texts import ended_words
+from workbench.runs.start import RESUMED_MARK, log_bytes_at_start
 from workbench.runs.state.queue import is_waiting, num_before, starts_by_itself, waiting_words
-from workbench.runs.state.remote_status import (
-    away_words,
-    gone_words,
-    is_away,
-    mirror_words,
-    never_arrived_words,
-)
-from workbench.runs.state.resume_point import resume_words
-from workbench.runs.store.checkpoint import has_checkpoint
+from workbench.runs.store.checkpoint import has_checkpoint, newest_state, path_of
+from workbench.runs.trust import place_of, place_words
+from workbench.targets.this_computer import computes_bfloat16
+
+# crash diagnosis -----------------------------------------------------------------------------
+# Why a trainer ended without an event: its crash file, output, memory; and what would help.
+
+_MUCH_MEMORY = 0.6
+_MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")
+_SIGNALS = {
+    "Segmentation fault": "a segmentation fault in one of its libraries",
+    "Aborted": "an abort in one of its libraries",
+    "Bus error": "a bus error (memory fault)",
+    "Illegal instruction": "an illegal instruction: a library does not support this CPU",
+    "Floating-point exception": "an arithmetic fault in one of its libraries",
+    "Floating point exception": "an arithmetic fault in one of its libraries",
+}
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What would probably help a run that failed: recipe values to train once more with."""
+
+    words: str
+    changes: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class CrashDiagnosis:
+    """The probable cause as a sentence, and what would help."""
+
+    words: str
+    suggestion: Suggestion | None = None
+
+
+def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
+    """What ended a trainer that did not log it; `heartbeat` is its last one."""
+    if not run.log_path.exists():
+        return CrashDiagnosis("The training process was never started.")
+    lines = last_life(run.log_tail(max_lines=40))
+    if any(word in line for line in lines for word in _MEMORY_WORDS):
+        words = "The training process ran out of memory."
+        return CrashDiagnosis(words, suggestion_for(run))
+    crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
+    for trace, words in _SIGNALS.items():
+        if f"Fatal Python error: {trace}" in crash:
+            # What a library printed before it ended the process.
+            return _fault_or("\n".join(lines), f"The training process crashed with {words}.")
+    if last_error := _last_error(lines):
+        return _fault_or(last_error, f"The training process ended with an error: {last_error}")
+    return _killed(run, heartbeat)
+
+
+def _fault_or(text: str, otherwise: str) -> CrashDiagnosis:
+    """The fault that a text names, if it is a known one."""
+    found = fault_of(text)
+    return CrashDiagnosis(f"{found.words} {found.fix}" if found else otherwise)
+
+
+def suggestion_for(run: RunFolder) -> Suggestion | None:
+    """What to change in a run's recipe when the memory was not enough for it."""
+    try:
+        recipe = run.request().to_project().recipe
+    except WorkbenchError:
+        return None
+    started = first_of(run.events_path, RunStarted)
+    # The batch of a run is smaller than its recipe's where images are few.
+    return use_less(recipe, batch_size=started.batch_size if started is not None else 0)
+
+
+def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The printed lines of the last of several trainers of a run that may tell why it ended."""
+    marks = [number for number, line in enumerate(lines) if line == RESUMED_MARK]
+    return without_noise(lines[marks[-1] + 1 :] if marks else lines)
+
+
+def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
+    if heartbeat is None:
+        return CrashDiagnosis("The training process was killed right after its start.")
+    total = memory_limit()
+    held = f"{heartbeat.memory_bytes / 1e9:.1f}"
+    if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
+        words = "The training process was killed, probably out of memory: it used"
+        return CrashDiagnosis(f"{words} {held} of {total / 1e9:.1f} GB.", suggestion_for(run))
+    words = "The training process ended unexpectedly (killed, or power loss). It used"
+    return CrashDiagnosis(f"{words} {held} GB of memory.")
+
+
+def _last_error(lines: tuple[str, ...]) -> str:
+    """The line that Python prints below a traceback, if the log ends with one."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent")]
+    behind = lines[starts[-1] :] if starts else ()
+    error = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)")
+    return next((line[:300] for line in behind if error.match(line)), "")
+
+
+def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | None:
+    """Recipe values that need less memory (than `batch_size`, if given); None if there are none."""
+    batch_size = batch_size or recipe.batch_size
+    changes: dict[str, object] = {}
+    words = []
+    if batch_size > 1:
+        changes["batch_size"] = _half(batch_size)
+        words.append(f"batch {changes['batch_size']:,}")
+    if recipe.precision == "float32" and computes_bfloat16():
+        changes["precision"] = "bfloat16"
+        words.append("bfloat16")
+    return Suggestion("Retry with " + " and ".join(words), changes) if changes else None
+
+
+def _half(batch_size: int) -> int:
+    """The power of two below, but at least a half: 100 -> 64, 128 -> 64."""
+    return max(1, 1 << (batch_size - 1).bit_length() - 1)
+
+
+# remote status -------------------------------------------------------------------------------
+# Status of a run that another computer trains, as far as it is known locally.
+
+
+def mirror_words(link: Link) -> str:
+    """The state of a active run mirror beyond the events it brings; "" while they come."""
+    words = link_words(link)
+    if link.state == "lost":
+        return f"{words} Training continues there; no results are lost."
+    return words
+
+
+def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: bool) -> bool:
+    """Whether a run with a free lock, whose run mirror has ended, may go on elsewhere all the same.
+
+    Args:
+        run: The run.
+        finished: Its last event, if that was its end.
+        has_just_begun: Nothing was logged since it was started or resumed.
+    """
+    if read_remote(run) is None or (finished is not None and not has_just_begun):
+        return False
+    link = read_link(run)
+    return link is None or link.state != "ended"
+
+
+def away_words(run: RunFolder, step: int | None) -> str:
+    """Sentence with the place of a run without a connection, or how it was lost, at `step` if
+    known.
+    """
+    link, remote = read_link(run), read_remote(run)
+    host = "another computer"
+    if remote is not None:  # the address itself: the other text may say anything
+        host = place_words(remote.choice()) or remote.host
+    if link is not None and link.state == "gone":
+        return gone_words(run, link, step)
+    if link is not None and link.state == "refused":
+        return f"{link_words(link)} The run may still be training on {host}; {_kept_words(run)}"
+    return f"Training on {host}; not connected."
+
+
+def gone_words(run: RunFolder, link: Link, step: int | None) -> str:
+    """How a run was lost, and from where it can go on."""
+    who = link.device or link.host or "The other computer"
+    where = "" if step is None else f" at step {step:,}"
+    return f"{who} was lost{where}; {_kept_words(run)}"
+
+
+def never_arrived_words(link: Link) -> str:
+    """Why a run never began elsewhere."""
+    if link.state == "refused":
+        return link_words(link)
+    return f"It was terminated before the run started on {link.host or 'the other computer'}."
+
+
+def _kept_words(run: RunFolder) -> str:
+    state = newest_state(run)
+    if state is None:
+        return "no checkpoint on this computer."
+    return f"last checkpoint on this computer: step {state.step:,}."
+
+
+# resume point --------------------------------------------------------------------------------
+# The point at which a run would resume, in words.
+
+
+def resume_words(run: RunFolder) -> str:
+    """Sentence about the next resume: "Resume continues at epoch 391 of 400 (checkpoint 14:41).";
+    the epoch is the one that is trained next. Of a run whose checkpoint is only read.
+    """
+    state = newest_state(run)
+    if state is None:
+        return "There is no checkpoint: Resume starts at epoch 1."
+    epochs, made = _planned(run), ""
+    with contextlib.suppress(OSError):  # it was removed meanwhile
+        made = f" (checkpoint {_clock(path_of(run, state).stat().st_mtime)})"
+    if epochs and state.epochs_done >= epochs:
+        return f"All {epochs:,} epochs are trained: Resume calibrates and tests the weights{made}."
+    where = f"epoch {state.epochs_done + 1:,}" + (f" of {epochs:,}" if epochs else "")
+    within = f", step {state.step + 1:,}" if state.epoch_training_s else ""
+    return f"Resume continues at {where}{within}{made}."
+
+
+def _planned(run: RunFolder) -> int:
+    """All epochs that the run plans; 0 where that cannot be read."""
+    try:
+        recipe = run.request().project.get("recipe")
+    except RunFolderError:
+        return 0
+    value = recipe.get("epochs") if isinstance(recipe, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _clock(moment: float) -> str:
+    then = local_time(moment)
+    if then is None:
+        return "of an unknown time"
+    is_today = then.date() == datetime.now().astimezone().date()
+    return then.strftime("%H:%M" if is_today else "%d %b %Y %H:%M")
+
+
+# outcome -------------------------------------------------------------------------------------
 
 __all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
 

@@ -22,29 +22,124 @@ import msgspec
 
 from workbench.core.format import plural
 from workbench.core.storage.foreign_file import SMALL_BYTES, is_folder, read_foreign
-from workbench.core.storage.json_file import DAMAGED
+from workbench.core.storage.json_file import DAMAGED, read_json, save_json
+from workbench.core.storage.own_file import make_private, take_lock
 from workbench.core.storage.save import save_bytes
 from workbench.errors import (
     InputError,
+    RunError,
     RunFolderError,
     SaveError,
     WorkbenchError,
+    os_errors_as,
 )
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
 from workbench.runs.environment import is_remote
-from workbench.runs.extensions import Extension
-from workbench.runs.folder import RunFolder
-from workbench.runs.home import runs_home
+from workbench.runs.folder import Extension, RunFolder
+from workbench.runs.home import check_own, data_home, is_own, locked_record, runs_home
 from workbench.runs.link import has_mirror
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.ownership import check_own, is_own
-from workbench.runs.places import check_known, place_of, place_words, places_of
-from workbench.runs.seal import is_sealed, request_parts, seal
 from workbench.runs.start import start_trainer
-from workbench.runs.state.home_lock import QUEUE_LOCK, home_lock
-from workbench.runs.state.outside import outside_runs
+from workbench.runs.trust import (
+    check_known,
+    is_sealed,
+    place_of,
+    place_words,
+    places_of,
+    request_parts,
+    seal,
+)
+
+# home lock -----------------------------------------------------------------------------------
+# Locks of a home folder: what several processes change together is changed by one at a time.
+
+QUEUE_LOCK = ".queue.lock"
+SERIES_LOCK = ".series.lock"
+
+
+@contextlib.contextmanager
+def home_lock(home: Path, name: str, title: str, wait_s: float) -> Iterator[None]:
+    """Holds a lock of a home folder, which is made where there is none.
+
+    Args:
+        home: The folder.
+        name: The lock's file.
+        title: What it protects, in messages: "queue".
+        wait_s: How long another process or thread is waited for, in seconds.
+
+    Raises:
+        RunError: another one holds it all the time.
+        SaveError: the folder cannot be written.
+    """
+    fix = "Choose a writable runs folder."
+    with os_errors_as(SaveError, f"The {title} cannot be changed.", home, fix=fix):
+        make_private(home)
+        lock = take_lock(home / name, wait_s=wait_s)
+    if lock is None:
+        raise RunError(
+            f"The {title} is locked by another process.",
+            where=str(home / name),
+            fix="Try again, or end other Workbench processes.",
+        )
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+# outside -------------------------------------------------------------------------------------
+# Runs outside of the runs folder: those that were made in a folder that a person has named.
+#
+# Their folders are kept in the state folder, not in the runs folder: what comes with a runs folder
+# from elsewhere must not name any place of this computer.
+
+MAX_FOLDERS = 500
+_NAME = "outside-runs.json"
+
+
+class _OutsideRuns(msgspec.Struct, frozen=True):
+    """Absolute paths, the latest last."""
+
+    folders: list[str] = []
+    version: int = 1
+
+
+def remember_outside(run: RunFolder) -> None:
+    """Keeps where a run is, for the list of runs; raises SaveError. One in the runs folder is
+    found there.
+    """
+    path = run.path.absolute()
+    if ".." in path.parts:
+        path = path.resolve()  # it is listed once, whatever way led there
+    if path.parent.resolve() == runs_home().resolve():
+        return
+    with locked_record(_NAME, "The run will not be listed.") as record:
+        folders = dict.fromkeys([*_read(), str(path)])
+        save_json(record, _OutsideRuns(list(folders)[-MAX_FOLDERS:]), is_private=True)
+
+
+def outside_runs(home: Path) -> list[str]:
+    """The absolute paths of the runs outside of a runs folder that is the user's; none for another.
+    Some may be gone.
+    """
+    if home != runs_home():
+        return []
+    found = map(Path, _read())
+    return [str(path) for path in found if path.is_absolute() and path.parent != home]
+
+
+def place_text(path: Path, home: Path) -> str:
+    """How a run's folder is named: by its name in the runs folder, else by its path."""
+    return path.name if path.parent == home else str(path)
+
+
+def _read() -> list[str]:
+    return (read_json(data_home() / _NAME, _OutsideRuns) or _OutsideRuns()).folders
+
+
+# queue ---------------------------------------------------------------------------------------
 
 MARKER_NAME = "waiting"
 

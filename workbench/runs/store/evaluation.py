@@ -7,15 +7,19 @@ training images. Earlier versions kept one alone, in `evaluation.json`, of whate
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from workbench.core.confusion import Confusion
+from workbench.core.evaluation.confusion import Confusion
 from workbench.core.projects.project import Choice
+from workbench.core.storage.foreign_file import open_foreign
+from workbench.core.storage.json_file import DAMAGED, decode_json, encode_json, refuse_newer
+from workbench.core.storage.own_file import refuse_link
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.protocol.events import TestResult
@@ -29,23 +33,232 @@ from workbench.protocol.trained.evaluate import (
     ImageSet,
     cells_of,
 )
+from workbench.protocol.trained.robustness import AlteredAccuracy, Robustness
 from workbench.protocol.weights import KeptWeights
 from workbench.runs.folder import RunFolder
+from workbench.runs.home import check_own
 from workbench.runs.naming import source_words
-from workbench.runs.ownership import check_own
-from workbench.runs.store.class_scores import (
+from workbench.runs.store.image_scores import (
     ClassScores,
+    ScoredImages,
     class_scores_path,
     keep_class_scores,
-    load_class_scores,
-)
-from workbench.runs.store.image_scores import (
-    ScoredImages,
     keep_image_scores,
+    load_class_scores,
     load_image_scores,
     remove_image_scores,
 )
-from workbench.runs.store.kept_file import KeptFile, is_count, is_share
+
+# kept file -----------------------------------------------------------------------------------
+# A result that is kept in the folder of a run: one JSON file, replaced as a whole.
+#
+# The folder may come from elsewhere: nothing is written through a link, and what is read is of
+# limited size and checked before it is shown.
+
+_MAX_COUNT = 2**53
+"""Counts above are no whole numbers in JSON."""
+
+_MAX_RECEIVED = 200
+_END_OF_DATES = 253_402_214_400.0
+"""The last day of the year 9999, in seconds since the epoch."""
+
+
+class _Kept(Protocol):
+    """What every kept value has.
+
+    Attributes:
+        created: Seconds since the epoch.
+        version: Version of the format.
+    """
+
+    @property
+    def created(self) -> float: ...
+
+    @property
+    def version(self) -> int: ...
+
+
+K = TypeVar("K", bound=_Kept)
+
+
+@dataclass(frozen=True)
+class KeptFile(Generic[K]):
+    """How one kind of result is kept.
+
+    Attributes:
+        name: The file's name.
+        kind: The struct in it.
+        version: The newest format that is understood.
+        max_bytes: Size limit of the file.
+        title: What it is, in messages: "evaluation".
+        fix: How to make it again, a sentence.
+    """
+
+    name: str
+    kind: type[K]
+    version: int
+    max_bytes: int
+    title: str
+    fix: str
+
+    def write(self, run: RunFolder, kept: K) -> None:
+        """Replaces what is kept.
+
+        Raises:
+            LinkFoundError: the folder, or the file, is a link.
+            RunFolderError: it is no run folder, or the result is too large to be kept.
+            SaveError: it cannot be written.
+        """
+        save_bytes(run.path / self.name, self.encoded(run, kept))
+
+    def encoded(self, run: RunFolder, kept: K) -> bytes:
+        """The bytes to be written, where they may be; raises as `write`."""
+        if not run.request_path.is_file():
+            raise RunFolderError("This is not a run folder.", where=str(run.path))
+        check_own(run.path)
+        refuse_link(run.path / self.name)
+        data = encode_json(kept)
+        if len(data) > self.max_bytes:
+            raise RunFolderError(f"The {self.title} is too large to be kept.", where=str(run.path))
+        return data
+
+    def read(self, run: RunFolder, is_sound: Callable[[K], bool], received: str) -> K | None:
+        """What is kept; None where nothing is.
+
+        Args:
+            run: The run.
+            is_sound: Whether all of it can be shown.
+            received: What a value that is not sound is called in the error.
+
+        Raises:
+            RunFolderError: the file is damaged, newer, or not sound.
+        """
+        path = run.path / self.name
+        if not path.is_file():
+            return None
+        what = f"The kept {self.title} cannot be read."
+        with os_errors_as(RunFolderError, what, path), open_foreign(path) as file:
+            data = file.read(self.max_bytes + 1)
+        try:
+            kept: K = decode_json(data, self.kind)
+        except DAMAGED as error:
+            raise self.damaged(run, str(error)) from error
+        what = f"The {self.title} was kept by a newer version of Workbench."
+        refuse_newer(RunFolderError, what, path, kept.version, self.version)
+        if len(data) > self.max_bytes or not is_date(kept.created) or not is_sound(kept):
+            raise self.damaged(run, received)
+        return kept
+
+    def damaged(self, run: RunFolder, received: str) -> RunFolderError:
+        """The error for a file with something else in it than a result of this kind."""
+        return RunFolderError(
+            f"The kept {self.title} is damaged.",
+            where=str(run.path / self.name),
+            received=received[:_MAX_RECEIVED],
+            fix=self.fix,
+        )
+
+
+def is_share(value: float) -> bool:
+    """Whether it is within 0..1, and a number."""
+    return 0 <= value <= 1
+
+
+def is_date(value: float) -> bool:
+    """Whether it is a moment, in seconds since the epoch."""
+    return 0 <= value < _END_OF_DATES
+
+
+def is_count(value: int) -> bool:
+    """Whether it can be a number of images, steps or epochs."""
+    return 0 <= value <= _MAX_COUNT
+
+
+# robustness ----------------------------------------------------------------------------------
+# The latest accuracy of a run's model on altered test images: `robustness.json` in its folder for
+# the tests of the project, `robustness_suite.json` for the ready suite.
+
+ROBUSTNESS_NAME = "robustness.json"
+SUITE_NAME = "robustness_suite.json"
+ROBUSTNESS_VERSION = 1
+
+
+class KeptRobustness(msgspec.Struct, frozen=True, kw_only=True):
+    """A measurement and what it is of.
+
+    Attributes:
+        result: The accuracies.
+        checksum: Checksum of the weights, as in the model card; "" where it has none.
+        created: Seconds since the epoch.
+    """
+
+    result: Robustness
+    checksum: str = ""
+    created: float = 0.0
+    format: str = "workbench-robustness"
+    version: int = ROBUSTNESS_VERSION
+
+
+_FILE, _SUITE_FILE = (
+    KeptFile(
+        name=name,
+        kind=KeptRobustness,
+        version=ROBUSTNESS_VERSION,
+        max_bytes=1024 * 1024,
+        title="robustness",
+        fix="Measure it again.",
+    )
+    for name in (ROBUSTNESS_NAME, SUITE_NAME)
+)
+
+
+def keep_robustness(run: RunFolder, result: Robustness, checksum: str) -> None:
+    """Replaces the measurement of its kind in a run's folder.
+
+    Raises:
+        LinkFoundError: the folder, or the file, is a link.
+        RunFolderError: it is no run folder, or the measurement is too large to be kept.
+        SaveError: it cannot be written.
+    """
+    kept = KeptRobustness(
+        result=msgspec.structs.replace(result, id=0), checksum=checksum, created=time.time()
+    )
+    (_FILE if result.mean_accuracy is None else _SUITE_FILE).write(run, kept)
+
+
+def read_robustness(run: RunFolder, *, is_suite: bool = False) -> KeptRobustness | None:
+    """The kept measurement of a run on the tests of its project, or on the suite; None where
+    nothing was kept.
+
+    Raises:
+        RunFolderError: the file is damaged or newer.
+    """
+    file = _SUITE_FILE if is_suite else _FILE
+    return file.read(run, _is_sound_robustness, "figures that cannot be accuracies")
+
+
+def _is_sound_robustness(kept: KeptRobustness) -> bool:
+    result = kept.result
+    return (
+        is_share(result.accuracy)
+        and 0 < result.count <= result.total
+        and is_count(result.total)
+        and (result.mean_accuracy is None or is_share(result.mean_accuracy))
+        and all(map(_is_measured, result.measured))
+    )
+
+
+def _is_measured(case: AlteredAccuracy) -> bool:
+    strengths = case.strengths.values()
+    return (
+        is_share(case.accuracy)
+        and is_share(case.level)
+        and len(case.strengths) > 0
+        and all(map(math.isfinite, strengths))
+    )
+
+
+# evaluation ----------------------------------------------------------------------------------
 
 EVALUATION_NAME = "evaluation.json"
 EVALUATION_VERSION = 1

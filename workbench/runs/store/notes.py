@@ -16,7 +16,7 @@ from workbench.core.storage.json_file import DAMAGED, decode_json, save_json
 from workbench.core.storage.own_file import refuse_link
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.ownership import check_own
+from workbench.runs.home import check_own
 
 NOTES_NAME = "notes.json"
 MAX_TITLE = 200

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import shutil
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,9 +16,18 @@ from typing import IO, Any, cast
 
 import numpy as np
 
+from workbench.core.checks.analysis import analyse
+from workbench.core.network.graph import Graph, keras_names
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import Sink, save_stream
-from workbench.errors import WeightsError
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import UsageError, WeightsError
+from workbench.layers import all_layers
+from workbench.runs.environment import is_remote
+from workbench.runs.folder import InitialWeights, RunFolder, create_run
+from workbench.runs.model_card import WEIGHTS_NAME, ModelCard
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -249,3 +259,135 @@ def _damaged(path: Path, reason: str) -> WeightsError:
         expected="a weights file written by Workbench",
         fix="Restore the run folder from a copy, or train again.",
     )
+
+
+# run weights ---------------------------------------------------------------------------------
+# The weights that a run has kept, held against its own network before they are read.
+#
+# A run folder may come from elsewhere: a file of any length could have their name.
+
+_ROOM_BYTES = 1024 * 1024
+"""For names and shapes."""
+
+_COPIES = 12
+_CHECKPOINT_BYTES = 64 * 1024 * 1024
+
+
+def read_run_weights(folder: Path, card: ModelCard) -> Arrays:
+    """The weights in a run's folder, which are those of its card.
+
+    Raises:
+        ProjectFileError: the card's graph is damaged.
+        WeightsError: missing, damaged, of another model, or more than twice as many bytes as the
+            network's weights are.
+    """
+    path = folder / WEIGHTS_NAME
+    graph = graph_from_plain(card.graph, str(folder))
+    most = weights_room(graph)
+    layers = frozenset(keras_names(graph).values())
+    return read_arrays(path, checksum=card.checksum, max_bytes=most, layers=layers)
+
+
+def bytes_of_weights(graph: Graph) -> int:
+    """How many bytes the weights of a network are in float32."""
+    return 4 * analyse(graph, all_layers(), recipe=TrainingRecipe()).costs.parameters.total
+
+
+def weights_room(graph: Graph) -> int:
+    """The most bytes that a file with the weights of a network can have."""
+    return 2 * bytes_of_weights(graph) + _ROOM_BYTES
+
+
+def checkpoint_room(run: RunFolder) -> int:
+    """The most bytes that a checkpoint of a run can have: its weights with all that an optimizer
+    keeps of each, their averages, and what the trainer knows beside them.
+
+    Raises:
+        RunFolderError, ProjectFileError: its request is missing or damaged.
+    """
+    return _COPIES * bytes_of_weights(run.request().to_project().graph) + _CHECKPOINT_BYTES
+
+
+# initial weights -----------------------------------------------------------------------------
+# Runs that start from the weights of another run.
+#
+# A copy of the weights is in the new run's folder: it can be resumed when the other run is gone, or
+# has other weights.
+
+INITIAL_NAME = "initial.npz"
+
+
+def create_run_from(source: RunFolder | None, project: Project, **how: Any) -> RunFolder:
+    """Makes the folder of a new run; it starts from the weights that another one has kept.
+
+    Args:
+        source: The other run; None to start from random and pretrained weights.
+        project: What to train; layers of the same name and shape get the weights.
+        how: As `create_run` takes it.
+
+    Raises:
+        RunFolderError, ProjectFileError, WeightsError: `source` has no weights, or damaged ones.
+        UsageError: no layer can get any, or the target is another computer.
+        SaveError, RunError: the new run cannot be written; nothing of it is left.
+    """
+    if source is None:
+        return create_run(project, **how)
+    if is_remote(project.target):
+        raise UsageError(
+            "A run on another computer cannot start from the weights of a run.",
+            where="target",
+            expected="training on this computer",
+            fix="Train on this computer, or from new weights.",
+        )
+    card = source.model_card()
+    arrays = read_run_weights(source.path, card)
+    _check_names(source, project, arrays)
+    words = _words(source, project)
+    initial = InitialWeights(run=words, epoch=card.kept_epoch, checksum=card.checksum)
+    run = create_run(project, initial=initial, **how)
+    try:
+        write_arrays(run.path / INITIAL_NAME, arrays)
+    except BaseException:
+        shutil.rmtree(run.path, ignore_errors=True)
+        raise
+    return run
+
+
+def read_initial(run: RunFolder) -> Arrays | None:
+    """The weights that a run starts from, by the names of `read_weights`; None for none.
+
+    Raises:
+        WeightsError: they are missing or damaged, or not those of the request.
+    """
+    initial = run.request().initial
+    if initial is None:
+        return None
+    return read_arrays(
+        run.path / INITIAL_NAME, checksum=initial.checksum, max_bytes=checkpoint_room(run)
+    )
+
+
+def initial_words(initial: InitialWeights | None) -> str:
+    """Source of the initial weights: "run 3, epoch 5"; "" for random and pretrained ones."""
+    if initial is None:
+        return ""
+    return f"{initial.run}, epoch {initial.epoch:,}" if initial.epoch else initial.run
+
+
+def _words(source: RunFolder, project: Project) -> str:
+    request = source.request()
+    is_own = request.number and request.project_id == project.id
+    return f"run {request.number}" if is_own else source.name
+
+
+def _check_names(source: RunFolder, project: Project, arrays: Arrays) -> None:
+    """Raises UsageError where no layer of the project has the name of one with weights."""
+    have = {name.partition("/")[0] for name in arrays}
+    if have.isdisjoint(node.name for node in project.graph.nodes.values()):
+        raise UsageError(
+            "The weights are of another network.",
+            where=source.name,
+            received=", ".join(sorted(have)[:6]),
+            expected="layers with the names of the project's layers",
+            fix="Choose a run of this network, or train from new weights.",
+        )

@@ -27,7 +27,7 @@ from workbench.runs.store.checkpoint import (
     write_best,
     write_checkpoint,
 )
-from workbench.runs.store.references import thresholds_alone
+from workbench.runs.store.image_features import thresholds_alone
 from workbench.runs.store.weights_file import write_arrays
 
 _INTERVAL_S = 60.0

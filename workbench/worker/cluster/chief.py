@@ -17,8 +17,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.params import check_all
-from workbench.core.storage.file_tail import tail_lines
-from workbench.core.storage.foreign_file import read_foreign
+from workbench.core.storage.foreign_file import read_foreign, tail_lines
 from workbench.core.storage.own_file import make_own_folder, open_own
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import (
@@ -31,21 +30,22 @@ from workbench.hardware.cluster import (
 from workbench.protocol.bases import ErrorParts
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.checkpoint import DataMark, checkpoint_path
-from workbench.runs.store.machine import Machine
-from workbench.runs.store.run_weights import checkpoint_room
+from workbench.runs.store.checkpoint import DataMark, Machine, checkpoint_path
+from workbench.runs.store.weights_file import checkpoint_room
 from workbench.targets import all_targets
-from workbench.worker.checkpoints.prepared import TrainingJob
+from workbench.worker.checkpoints.training_state import TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.members import (
+    MAX_BYTES,
+    ChannelClosedError,
     ClusterPeers,
+    Connection,
+    Peers,
     handed_cluster,
     mark_text,
     own_facts,
     socket_address,
 )
-from workbench.worker.cluster.peers import Peers
-from workbench.worker.cluster.socket_channel import MAX_BYTES, ChannelClosedError, Connection
 
 COME_S = 300.0
 """How long the others are waited for."""

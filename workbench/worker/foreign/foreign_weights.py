@@ -18,14 +18,17 @@ from workbench.processes.limited import limited_command
 from workbench.protocol.weights import MatchedBy
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard, decode_card
-from workbench.worker.foreign.file_layers import (
+from workbench.worker.foreign.matching import (
     Expected,
+    FileLayer,
     Layer,
     Matched,
     Network,
+    file_layers,
+    match_in_order,
+    match_layers,
+    whole_layers,
 )
-from workbench.worker.foreign.listed_layers import FileLayer, file_layers, whole_layers
-from workbench.worker.foreign.matching import match_in_order, match_layers
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Member of a `.keras` file that holds its weights."""

@@ -22,7 +22,7 @@ import numpy as np
 from workbench.core.format import bytes_text, list_text, plural
 from workbench.core.projects.project import Project
 from workbench.core.specs import LoadContext, LoadedData, Shape
-from workbench.core.split_marks import SplitMarks, marks_to_plain
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain
 from workbench.core.storage.foreign_file import open_foreign
 from workbench.core.storage.save import Sink, save_stream
 from workbench.datasets import all_datasets

@@ -14,20 +14,200 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.pictures.file_rows import FileRows
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.input.augment import augmentation, draws_one_by_one, outside_training, through
-from workbench.worker.input.cache_mode import CacheMode, cache_mode_of, fits_memory, is_array
-from workbench.worker.input.mixup import erase
-from workbench.worker.input.mixup import mix as mix_pictures
-from workbench.worker.input.sharding import WHOLE, Shard
-from workbench.worker.input.shuffling import Indices, padded_batches
+from workbench.processes.memory import own_limits
+from workbench.worker.input.augment import (
+    augmentation,
+    draws_one_by_one,
+    erase,
+    outside_training,
+    through,
+)
+from workbench.worker.input.augment import mix as mix_pictures
 from workbench.worker.process.failure import noting_faults
 from workbench.worker.process.lazy_keras import tf
+
+# cache mode ----------------------------------------------------------------------------------
+# How the images of a part are held while training: in memory, cached on disk, or in files.
+#
+# The batches are the same bit for bit; only speed and memory differ.
+
+CacheMode = Literal["memory", "cached", "streamed"]
+
+_SHARE_OF_ALL = 0.3
+_SHARE_OF_FREE = 0.5
+
+
+def cache_mode_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> CacheMode:
+    """Cache mode of a part's images: as the recipe's `pipeline` pins it, or with "auto" in memory
+    where there is enough. What is pinned to be streamed is so already in `part`.
+    """
+    pinned = recipe.pipeline if recipe is not None else "auto"
+    if pinned == "memory" or is_array(part):
+        return "memory"
+    if pinned == "auto" and fits_memory(part):
+        return "memory"
+    return "streamed" if isinstance(part.x, FileRows) else "cached"
+
+
+def is_array(part: PreparedPart) -> bool:
+    """True when the source has given the images as an array, which is in memory anyway."""
+    return not hasattr(part.x, "pick")
+
+
+def fits_memory(part: PreparedPart) -> bool:
+    """True when all the images may be held in memory, with room left to train in."""
+    return part.x.nbytes <= memory_for_pictures()
+
+
+def memory_for_pictures() -> float:
+    """Bytes that images may take now: a share of all memory, and of what is still free."""
+    limits = [(limit, used) for limit, used in own_limits() if limit > 0]
+    if not limits:
+        return float("inf")
+    return min(
+        min(_SHARE_OF_ALL * limit, _SHARE_OF_FREE * max(0, limit - used)) for limit, used in limits
+    )
+
+
+# sharding ------------------------------------------------------------------------------------
+# Sharding: the rows of every batch that a machine computes, where several share them.
+#
+# Every batch is a function of (seed, step), so no image has to be sent: each machine makes
+# its own rows of it, drawing the random numbers of the whole. Several machines see exactly the
+# batches that one would.
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One machine's part of every batch: shard `index`, from 0, of `count`."""
+
+    index: int = 0
+    count: int = 1
+
+    def rows(self, batch_size: int) -> slice:
+        """Its rows of a batch, whose size is a multiple of the machines."""
+        size = batch_size // self.count
+        return slice(self.index * size, (self.index + 1) * size)
+
+
+WHOLE = Shard()
+"""The shard of a single machine: every row."""
+
+
+def iterate(strategy: Any, dataset: Any, share: Shard) -> Any:
+    """An iterator over a dataset's batches, for `next_batch`.
+
+    Accelerators get an iterator of `tf.distribute`, which copies batches to them ahead. On
+    processors nothing has to be copied, and its thread makes a process end with SIGSEGV when
+    the iterator is deleted during a batch (TensorFlow 2.21: MultiDeviceIterator; one search of
+    60 for a learning rate): there it is the data set's own iterator.
+    """
+    if is_on_processors(strategy):
+        return iter(dataset)
+    if share == WHOLE:
+        return iter(strategy.experimental_distribute_dataset(dataset))
+    return iter(strategy.distribute_datasets_from_function(lambda _context: dataset))
+
+
+def next_batch(strategy: Any, iterator: Any, share: Shard) -> Any:
+    """The next batch of an iterator made by `iterate`, in equal parts for the replicas.
+
+    Where machines share the batches, the dataset has this machine's rows, for the one replica
+    that it has.
+    """
+    batch = iterator.get_next()
+    count = strategy.num_replicas_in_sync
+    if isinstance(iterator, tf.distribute.DistributedIterator) or share != WHOLE or count == 1:
+        return batch
+    return tf.nest.map_structure(lambda whole: _split(strategy, whole, count), batch)
+
+
+def is_on_processors(strategy: Any) -> bool:
+    """Whether all replicas of a `tf.distribute` strategy compute on processors."""
+    devices = map(tf.DeviceSpec.from_string, strategy.extended.worker_devices)
+    return all(device.device_type == "CPU" for device in devices)
+
+
+def _split(strategy: Any, whole: Any, count: int) -> Any:
+    parts = tf.split(whole, count)
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: parts[context.replica_id_in_sync_group]
+    )
+
+
+# shuffling -----------------------------------------------------------------------------------
+# Order in which images are trained on: a function of (seed, pass), nothing else.
+#
+# So a run can be repeated, and continued at any step, without storing an order.
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def permutation(count: int, *, seed: int, epoch: int, copies: int = 1) -> Indices:
+    """The order of all images in one pass: int64 (count,). With several copies of each, where
+    copy k of image i is number k * count + i, the passes use one copy after another.
+    """
+    generator = np.random.Generator(np.random.Philox(key=np.array([seed, epoch], np.uint64)))
+    return generator.permutation(count).astype(np.int64) + count * (epoch % copies)
+
+
+def whole_epochs(
+    count: int, batch_size: int, *, seed: int, start_step: int = 0, copies: int = 1
+) -> Iterator[Indices]:
+    """Endless: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
+    out, another rest in each epoch. The first block begins with step `start_step` of all.
+    `copies` as for `permutation`.
+    """
+    steps = count // batch_size
+    epoch, done = divmod(start_step, steps)
+    while True:
+        order = permutation(count, seed=seed, epoch=epoch, copies=copies)
+        yield order[: steps * batch_size].reshape(steps, batch_size)[done:]
+        epoch, done = epoch + 1, 0
+
+
+def endless_passes(
+    count: int, batch_size: int, *, seed: int, start_step: int = 0, copies: int = 1
+) -> Iterator[Indices]:
+    """Endless: pass after pass without leaving any image out, int64 (steps, batch).
+
+    For epochs of a chosen number of steps: each image comes once before any comes twice.
+    The first block begins with step `start_step` of all. `copies` as for `permutation`.
+    """
+    epoch, done = divmod(start_step * batch_size, count)
+    rest = permutation(count, seed=seed, epoch=epoch, copies=copies)[done:]
+    while True:
+        epoch += 1
+        following = permutation(count, seed=seed, epoch=epoch, copies=copies)
+        order = np.concatenate([rest, following])
+        steps = len(order) // batch_size
+        yield order[: steps * batch_size].reshape(steps, batch_size)
+        rest = order[steps * batch_size :]
+
+
+def padded_batches(count: int, batch_size: int) -> tuple[Indices, np.ndarray[Any, Any]]:
+    """All images in order, the last batch filled up with image 0 at weight 0.
+
+    Returns:
+        Indices int64 (steps, batch) and weights float32 (steps, batch).
+    """
+    steps = -(-count // batch_size)
+    indices = np.zeros(steps * batch_size, np.int64)
+    indices[:count] = np.arange(count)
+    weights = np.zeros(steps * batch_size, np.float32)
+    weights[:count] = 1.0
+    return indices.reshape(steps, batch_size), weights.reshape(steps, batch_size)
+
+
+# pipeline ------------------------------------------------------------------------------------
 
 _PREFETCH = 3
 _THREADS = 2  # of those that TensorFlow has anyway

@@ -22,7 +22,7 @@ from workbench.preflight.lowered import Lowered, Lowering, Refused, Unchecked
 from workbench.processes.child import Child
 from workbench.protocol import wire
 from workbench.protocol.bases import ErrorParts
-from workbench.protocol.worker_command import worker_command
+from workbench.protocol.service_call import worker_command
 from workbench.runs.environment import trainer_environment
 from workbench.worker.process.failure import error_parts
 from workbench.worker.process.lazy_keras import keras

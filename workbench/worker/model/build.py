@@ -6,15 +6,16 @@ import inspect
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.backbones import block_of, checked_file, known_backbone
 from workbench.core.checks.problems import Problem
 from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
-from workbench.core.network.graph import Graph
-from workbench.core.network.names import keras_names
+from workbench.core.network.graph import Graph, Node, keras_names
 from workbench.core.network.roles import (
     ends_in_softmax,
     find_outputs,
@@ -23,17 +24,110 @@ from workbench.core.network.roles import (
     pipeline_nodes,
 )
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Role, Shape, TrainingClass
+from workbench.core.specs import BackboneSpec, LayerSpec, Role, Shape, TrainingClass
 from workbench.errors import GraphError, WeightsError
-from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
-from workbench.worker.model.fast_dropout import fast_dropout
-from workbench.worker.model.fused_batch_norm import fused_batch_normalization
-from workbench.worker.model.linked_layers import linked_class
-from workbench.worker.model.pretrained import load_pretrained
-from workbench.worker.model.wide_dense import wide_dense
+from workbench.runs.store.weights_file import read_arrays
+from workbench.worker.foreign.foreign_weights import read_published_weights
+from workbench.worker.model.fast_layers import (
+    fast_dropout,
+    fused_batch_normalization,
+    linked_class,
+    needs_exact_bias,
+    wide_dense,
+    with_exact_bias,
+)
 from workbench.worker.process.lazy_keras import keras
 
+# pretrained ----------------------------------------------------------------------------------
+# Pretrained weights: read, checked, and given to the layers that name them.
+
 Array = np.ndarray[Any, np.dtype[Any]]
+Weights = dict[str, dict[str, Array]]
+"""Array by variable ("kernel"), by layer."""
+
+
+def pretrained_arrays(key: str) -> Weights:
+    """All weights of a backbone in float32, by its own names of layers and variables.
+
+    Raises:
+        WeightsError: they are missing, damaged, or not those of this backbone.
+    """
+    spec = known_backbone(key)
+    path = checked_file(spec)
+    found = _bundled(path) if spec.is_bundled else _published(spec, path)
+    for layer, values in block_of(spec).constants.items():
+        shapes = block_of(spec).variables[layer]
+        constants = {name: np.reshape(value, shapes[name]) for name, value in values.items()}
+        found[layer] = {name: array.astype(np.float32) for name, array in constants.items()}
+    return found
+
+
+def _bundled(path: Path) -> Weights:
+    found: Weights = {}
+    for name, array in read_arrays(path).items():
+        layer, variable = name.split("/")
+        found.setdefault(layer, {})[variable] = array.astype(np.float32)
+    return found
+
+
+def _published(spec: BackboneSpec, path: Path) -> Weights:
+    source = block_of(spec).source
+    layers = [[entry.shape for entry in entries] for entries in source]
+    found: Weights = {}
+    for entries, arrays in zip(source, read_published_weights(path, layers), strict=True):
+        for entry, array in zip(entries, arrays, strict=True):
+            axis = entry.reversed_axis
+            turned = array if axis is None else np.flip(array, axis)
+            shape = block_of(spec).variables[entry.layer][entry.variable]
+            found.setdefault(entry.layer, {})[entry.variable] = turned.reshape(shape)
+    return found
+
+
+def load_pretrained(graph: Graph, made: Mapping[str, Any]) -> None:
+    """Gives the layers that name pretrained weights those weights; all others keep theirs.
+
+    Args:
+        graph: The network.
+        made: Built Keras layers by node id.
+
+    Raises:
+        WeightsError: weights are missing or damaged.
+        GraphError: weights do not fit their layer, which was changed; nothing was assigned.
+    """
+    nodes = [node for node in graph.nodes.values() if node.pretrained and node.id in made]
+    weights = {key: pretrained_arrays(key) for key in dict.fromkeys(map(_key_of, nodes))}
+    pairs = [pair for node in nodes for pair in _pairs(node, made[node.id], weights)]
+    for variable, array in pairs:
+        variable.assign(array)
+
+
+def _key_of(node: Node) -> str:
+    return node.pretrained.partition("/")[0]
+
+
+def _pairs(node: Node, layer: Any, weights: Mapping[str, Weights]) -> Iterator[tuple[Any, Array]]:
+    """The variables of a layer, each with its array."""
+    key, _, name = node.pretrained.partition("/")
+    arrays = weights[key].get(name, {})
+    wanted = {variable.name: tuple(variable.shape) for variable in layer.weights}
+    have = {variable: array.shape for variable, array in arrays.items()}
+    if wanted != have:
+        raise GraphError(
+            f"The pretrained weights of “{node.name}” do not fit it any more.",
+            where=node.name,
+            received=f"{node.pretrained}: {_shapes_text(have)}",
+            expected=_shapes_text(wanted),
+            fix="Undo the change of this layer, or let it start with random weights.",
+        )
+    yield from ((variable, arrays[variable.name]) for variable in layer.weights)
+
+
+def _shapes_text(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    parts = (f"{name} {' × '.join(map(str, shape))}" for name, shape in shapes.items())
+    return ", ".join(parts) or "no weights"
+
+
+# build ---------------------------------------------------------------------------------------
 
 POLICIES: Mapping[str, str] = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
 """Precision of the recipe -> Keras's dtype policy."""
@@ -341,3 +435,52 @@ def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -
             yield f"“{name}” contains {getattr(array, 'dtype', type(array).__name__)}, not numbers"
         elif array.shape != shape:
             yield f"“{name}” has the shape {array.shape}, not {shape}"
+
+
+# initial -------------------------------------------------------------------------------------
+# Gives a network the weights of another one, as far as they fit.
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """The layers with weights, by name, in the network's order.
+
+    Attributes:
+        layers: Those whose weights are all there, in their shapes.
+        others: Those that the other network does not have, or in other shapes.
+    """
+
+    layers: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def fitting_layers(built: BuiltModel, arrays: Mapping[str, Array]) -> Fitting:
+    """Which layers of a network can have some weights: array by name of layer and weight, as of
+    `read_weights`.
+    """
+    fits = {
+        layer: all(_fits(variable, arrays.get(name)) for name, variable in variables.items())
+        for layer, variables in _by_layer(built).items()
+    }
+    others = tuple(layer for layer, is_fitting in fits.items() if not is_fitting)
+    return Fitting(tuple(layer for layer in fits if layer not in others), others)
+
+
+def take_weights(built: BuiltModel, arrays: Mapping[str, Array]) -> None:
+    """Assigns the weights of every fitting layer; the other layers keep theirs."""
+    by_layer = _by_layer(built)
+    for layer in fitting_layers(built, arrays).layers:
+        for name, variable in by_layer[layer].items():
+            variable.assign(arrays[name])
+    finish_statistics(built)
+
+
+def _by_layer(built: BuiltModel) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, variable in named_variables(built).items():
+        found.setdefault(name.rpartition("/")[0], {})[name] = variable
+    return found
+
+
+def _fits(variable: Any, array: Array | None) -> bool:
+    return array is not None and array.dtype.kind in "fiu" and array.shape == tuple(variable.shape)

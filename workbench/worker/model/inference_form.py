@@ -13,7 +13,101 @@ from typing import Any
 
 import numpy as np
 
+from workbench.backbones import insert_backbone
+from workbench.core.network.graph import Graph, Node
+from workbench.core.network.roles import last_hidden, specs_of
+from workbench.core.specs import BackboneSpec, Role
+from workbench.layers import all_layers
+from workbench.pictures.contents import STEP
+from workbench.worker.model.build import BuiltModel, build_model, connect
 from workbench.worker.process.lazy_keras import keras, tf
+
+# hidden outputs ------------------------------------------------------------------------------
+# The outputs of a network's last hidden layer beside its scores.
+
+
+def hidden_node(built: BuiltModel, graph: Graph) -> str | None:
+    """The last hidden layer; None where the scores are not those of one layer."""
+    return last_hidden(graph, all_layers(), lambda node: _has_kernel(built.layers.get(node)))
+
+
+def _has_kernel(layer: Any) -> bool:
+    return layer is not None and any(len(weight.shape) > 1 for weight in layer.weights)
+
+
+def with_hidden(built: BuiltModel, hidden: str) -> Any:
+    """A Keras model that gives (scores (n, classes), outputs of the node `hidden`)."""
+    # What the input pipeline has done to an image is what the model begins with.
+    on_host = {node for node, _ in built.pipeline}
+    inside = built.layers.get(hidden) if hidden not in on_host else None
+    output = built.model.input if inside is None else inside.output
+    return keras.Model(built.model.input, [built.model.output, output], name="with_hidden")
+
+
+def head_with_hidden(built: BuiltModel, graph: Graph, end: str, hidden: str) -> Any | None:
+    """A Keras model as of `with_hidden` that takes the outputs of the layer `end`; None where the
+    last hidden layer is before that.
+    """
+    before = graph.ancestors(end) | {end}
+    output = built.layers[end].output
+    start = keras.Input(shape=output.shape[1:], dtype=output.dtype)
+    tensors = {end: start, **connect(graph, built.layers, {end: start}, before)}
+    if hidden not in tensors:
+        return None
+    last = next(key for key in reversed(graph.order) if key in tensors)  # the only output
+    return keras.Model(start, [tensors[last], tensors[hidden]], name="head_with_hidden")
+
+
+def flat_hidden(output: Any) -> Any:
+    """Hidden outputs as float32 (n, d): of feature maps the mean over their places."""
+    values = tf.cast(output, tf.float32)
+    between = list(range(1, len(values.shape) - 1))
+    return tf.reduce_mean(values, axis=between) if between else values
+
+
+# backbone features ---------------------------------------------------------------------------
+# Features of images by a bundled backbone, for what is no training.
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+
+BATCH = STEP
+"""Images of a call; fewer are filled up, so that the step is compiled once."""
+
+
+class BackboneFeatures:
+    """Computes features by a pretrained network without its top.
+
+    Attributes:
+        shape: (height, width, channels) of the images that it takes.
+        num_features: Numbers for each image.
+
+    Raises:
+        WeightsError: its weights are missing or damaged.
+    """
+
+    def __init__(self, spec: BackboneSpec) -> None:
+        layers = all_layers()
+        start = specs_of(layers, Role.INPUT)[0]
+        node = Node("n1", start.key, start.key, {start.params[0].key: spec.input_shape})
+        inserted = insert_backbone(Graph.of([node]), spec, node.id, spec.input_shape)
+        model = build_model(inserted.graph, layers, whole=True).model
+        self.shape = spec.input_shape
+        self.num_features = spec.num_features
+        self._call = tf.function(
+            lambda images: model(tf.cast(images, tf.float32), training=False),
+            input_signature=[tf.TensorSpec((BATCH, *spec.input_shape), tf.uint8)],
+        )
+
+    def of(self, images: Pixels) -> Floats:
+        """The features of at most BATCH images, uint8 (n, *shape): float32 (n, d)."""
+        filled = np.zeros((BATCH, *self.shape), np.uint8)
+        filled[: len(images)] = images
+        features: Floats = self._call(tf.constant(filled)).numpy()[: len(images)]
+        return features
+
+
+# inference form ------------------------------------------------------------------------------
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Tensor = Any

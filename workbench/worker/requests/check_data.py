@@ -13,16 +13,14 @@ import msgspec
 import numpy as np
 
 from workbench.backbones import all_backbones
-from workbench.core.data_check.findings import Finding, FoundImage
-from workbench.core.data_check.spec import DataCheckSpec
-from workbench.core.data_check.survey import Survey
+from workbench.core.data_check.findings import DataCheckSpec, Finding, FoundImage, Survey
 from workbench.core.projects.data_edits import DataEdits
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import ArrayPart, FilePart, LoadedData, Part
 from workbench.data_checks import all_data_checks
 from workbench.errors import PictureError
 from workbench.pictures.png import write_png
-from workbench.pictures.survey.survey import FeatureMaker, survey_of
+from workbench.pictures.survey import FeatureMaker, survey_of
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.data_check import (
     CheckData,
@@ -32,7 +30,7 @@ from workbench.protocol.data_check import (
     RuleCount,
     ShowFound,
 )
-from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.state.preparing import with_remembered_split
 from workbench.worker.input.sources import load_data, load_source
 from workbench.worker.requests.session import Job
 
@@ -92,7 +90,7 @@ def _features(job: Job, num_images: int) -> FeatureMaker:
     that are computed quickest.
     """
     job.keras()
-    from workbench.worker.model.backbone_features import BackboneFeatures
+    from workbench.worker.model.inference_form import BackboneFeatures
 
     bundled = [spec for spec in all_backbones().values() if spec.is_bundled]
     is_few = num_images <= MOST_THOROUGH

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import PictureError
-from workbench.inference.answers import ranked
 from workbench.inference.many import classify_many
-from workbench.inference.runner import Runner
-from workbench.pictures.decode import decode_reduced
+from workbench.inference.runner import Runner, ranked
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.png import write_bitmap
-from workbench.pictures.thumbnails import thumbnail
+from workbench.pictures.thumbnails import decode_reduced, thumbnail
 from workbench.protocol.classify import Classified, Classify, WarmUp
 from workbench.protocol.messages import Done
 from workbench.protocol.wire import error_parts

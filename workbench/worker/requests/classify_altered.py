@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 
 from workbench.alterations import altered
-from workbench.inference.answers import ranked
-from workbench.inference.runner import Pixels, Runner
+from workbench.inference.runner import Pixels, Runner, ranked
 from workbench.protocol.classify import AlteredScores, ClassifyAltered
 from workbench.worker.requests.session import Job
 

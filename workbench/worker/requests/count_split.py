@@ -14,7 +14,7 @@ from workbench.core.training.split import TEST, VALIDATION
 from workbench.pictures.divide import divide
 from workbench.protocol.bases import SplitRequest
 from workbench.protocol.describe_data import CountSplit, SplitCounts
-from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.state.preparing import with_remembered_split
 from workbench.worker.input.sources import edits_of, load_data
 from workbench.worker.requests.session import Job
 

@@ -20,7 +20,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import cache_home, made_cache
 from workbench.worker.input.sources import load_data
 from workbench.worker.process.lazy_keras import LazyKeras
-from workbench.worker.process.load_context import BaseLoadContext
+from workbench.worker.process.run_channel import BaseLoadContext
 
 KEPT_PARCELS = 8
 """Archives kept in the cache: the newest, so that the next run of the same images sends and

@@ -19,17 +19,16 @@ from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, P
 from workbench.core.training.split import TEST, TRAIN, VALIDATION, random_order
 from workbench.datasets import sampled_shapes
 from workbench.errors import PictureError
-from workbench.pictures.decode import decode_picture
 from workbench.pictures.edited import changes_note, edited
 from workbench.pictures.header_size import typical_size, usual_channels
 from workbench.pictures.png import write_png
-from workbench.pictures.thumbnails import WrittenThumbnail, write_thumbnails
-from workbench.protocol.browsing import OwnClass
+from workbench.pictures.thumbnails import WrittenThumbnail, decode_picture, write_thumbnails
 from workbench.protocol.describe_data import (
     ClassDescription,
     DataDescription,
     DescribeData,
     Looked,
+    OwnClass,
     Thumbnail,
 )
 from workbench.protocol.trained.evaluate import PickTestPictures, TestPicture, TestPictures

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.backbones import backbone_keys
 from workbench.core.format import bytes_text, plural
-from workbench.core.network.names import keras_names
+from workbench.core.network.graph import keras_names
 from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
@@ -29,8 +29,8 @@ from workbench.programs.beside import images_name, pretrained_name
 from workbench.programs.notebook_cells import network_source
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import Done
-from workbench.runs.places import UnknownPlaceError
-from workbench.runs.state.split_memory import with_remembered_split
+from workbench.runs.state.preparing import with_remembered_split
+from workbench.runs.trust import UnknownPlaceError
 from workbench.worker.input.packed_images import (
     PackedImages,
     is_loaded_there,
@@ -40,14 +40,14 @@ from workbench.worker.input.packed_images import (
 from workbench.worker.input.sources import fit_of
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.requests.exporting.comparison import compare_answers, noise
-from workbench.worker.requests.exporting.handler import format_of
-from workbench.worker.requests.keras_calls import (
+from workbench.worker.requests.exporting.converter import (
     KerasCall,
     initial_model,
     keras_calls,
     weights_bytes,
 )
+from workbench.worker.requests.exporting.handler import format_of
+from workbench.worker.requests.exporting.proof import compare_answers, noise
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.keras_runner import build_whole

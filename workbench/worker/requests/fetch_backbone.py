@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from workbench.backbones import fetch_weights, known_backbone
-from workbench.protocol.backbone import FetchBackbone
 from workbench.protocol.messages import Done
-from workbench.worker.model.pretrained import pretrained_arrays
+from workbench.protocol.weights import FetchBackbone
+from workbench.worker.model.build import pretrained_arrays
 from workbench.worker.requests.session import Job
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from workbench.core.storage.own_file import open_own
 from workbench.downloads.web_picture import read_web_picture
 from workbench.errors import PictureError, os_errors_as
-from workbench.pictures.decode import decode_reduced
-from workbench.protocol.fetch_picture import FetchPicture
+from workbench.pictures.thumbnails import decode_reduced
+from workbench.protocol.classify import FetchPicture
 from workbench.protocol.messages import Done
 from workbench.worker.requests.session import Job
 

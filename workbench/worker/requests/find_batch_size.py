@@ -14,10 +14,9 @@ import msgspec
 import numpy as np
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.estimates.run_estimate import memory_needed
+from workbench.core.checks.estimates import memory_needed
 from workbench.core.format import bytes_text
-from workbench.core.training.batch_change import BatchChange
-from workbench.core.training.batch_speeds import BatchSpeeds
+from workbench.core.training.batch_change import BatchChange, BatchSpeeds
 from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.processes.memory import resident_bytes

@@ -8,17 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.core.format import rate_text
-from workbench.core.training.rate_finder.answer import answer_words
-from workbench.core.training.rate_finder.search import RateSearch, lengths_of
-from workbench.core.training.rate_finder.sweep import (
+from workbench.core.training.rate_finder import (
     Descent,
-    first_descent,
-    has_diverged,
-    sweep_steps,
-)
-from workbench.core.training.rate_finder.trial import (
+    RateSearch,
     Trial,
     Values,
+    answer_words,
+    first_descent,
+    has_diverged,
+    lengths_of,
+    sweep_steps,
     tail_steps,
     trial_rates,
 )
@@ -29,7 +28,7 @@ from workbench.protocol.find import (
     LearningRateTried,
 )
 from workbench.worker.execution.compiled import Compiled
-from workbench.worker.process.event_logger import finite
+from workbench.worker.process.run_channel import finite
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
 from workbench.worker.requests.session import Job
 from workbench.worker.step.trainable import sizes_of

@@ -16,10 +16,21 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import LoadedData
-from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.specs.dataset import edited_classes
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError, WeightsError, WorkbenchError
-from workbench.protocol.events import Plan, RunFinished, RunStarted
+from workbench.protocol.events import (
+    Batch,
+    BestEpoch,
+    DataReady,
+    EpochFinished,
+    Plan,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    TestResult,
+)
 from workbench.protocol.messages import Done
 from workbench.protocol.weights import (
     RESULT_ENDING,
@@ -31,11 +42,10 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import Arrays, write_arrays
-from workbench.worker.foreign.file_layers import Network
 from workbench.worker.foreign.foreign_weights import read_any_card, read_foreign_weights
+from workbench.worker.foreign.matching import Network
 from workbench.worker.model.build import BuiltModel, assign_weights
-from workbench.worker.process.versions import versions
-from workbench.worker.requests.notebook_events import finished_event, write_result_events
+from workbench.worker.process.setup import versions
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.class_order import (
     ask_order,
@@ -46,11 +56,100 @@ from workbench.worker.saved_models.class_order import (
     has_one_order,
     measure,
 )
-from workbench.worker.saved_models.keras_runner import build_whole
-from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
-from workbench.worker.saved_models.result_images import as_trained, refuse_other_images
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.saved_models.keras_runner import build_whole, weights_layout
+from workbench.worker.saved_models.notebook_result import (
+    Result,
+    ResultEpoch,
+    as_trained,
+    is_result,
+    read_result,
+    refuse_other_images,
+)
 from workbench.worker.trainer.setup import model_card
+
+# notebook events -----------------------------------------------------------------------------
+# The log of a run that a notebook has trained, out of the curve that it left.
+
+
+def write_result_events(
+    run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: str
+) -> None:
+    """Writes the whole log of a new run, with the times that the epochs took in the notebook."""
+    clock = _Clock(time.time() - result.card.seconds)
+    with EventWriter(run.events_path, clock=clock) as log:
+        log.write(_started(run, result, recipe, file_name))
+        log.write(msgspec.convert(result.card, DataReady, from_attributes=True))
+        for place, epoch in enumerate(result.history.epochs):
+            clock.now += epoch.seconds
+            for event in _of_epoch(result, place, epoch):
+                log.write(event)
+        log.write(finished_event(run.name, result))
+
+
+class _Clock:
+    """Time as it passed where the training was."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _started(run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: str) -> RunStarted:
+    card = result.card
+    cores = f"{card.replicas} × {card.device}" if card.replicas > 1 else card.device
+    return RunStarted(
+        run=run.name,
+        target=f"a notebook ({cores})",
+        replicas=card.replicas,
+        precision=card.precision,
+        seed=recipe.seed,
+        versions=dict(card.versions),
+        plan=Plan(precision=card.precision, words=f"Imported from {file_name}."),
+        epochs=recipe.epochs,
+        batch_size=card.batch_size,
+        pid=0,
+        keep_by=recipe.keep_by,
+        keep=recipe.keep,
+        fine_tuning_after=recipe.head_epochs if recipe.has_fine_tuning else None,
+    )
+
+
+def _of_epoch(result: Result, place: int, epoch: ResultEpoch) -> Iterator[RunEvent]:
+    """The events of an epoch at a place among those that were trained."""
+    steps = result.card.steps_per_epoch
+    batches = slice(place * steps, (place + 1) * steps)
+    losses, accuracies = result.history.losses[batches], result.history.accuracies[batches]
+    yield Batch(
+        epoch=epoch.epoch,
+        step=epoch.step,
+        loss=losses[-1],
+        accuracy=accuracies[-1],
+        images_per_second=epoch.images_per_second,
+        first_step=epoch.step - steps + 1,
+        losses=losses,
+        accuracies=accuracies,
+        learning_rate=epoch.learning_rate,
+    )
+    yield EpochFinished(**msgspec.structs.asdict(epoch))
+
+
+def finished_event(run: str, result: Result) -> RunFinished:
+    """What a trainer would have logged at the end."""
+    card, epochs, test = result.card, result.history.epochs, result.history.test
+    best = next((epoch for epoch in epochs if epoch.epoch == card.best_epoch), None)
+    return RunFinished(
+        outcome="completed",
+        run=run,
+        seconds=card.seconds,
+        epochs_done=epochs[-1].epoch if epochs else 0,
+        test=TestResult(**msgspec.structs.asdict(test)) if test else None,
+        best=msgspec.convert(best, BestEpoch, from_attributes=True) if best else None,
+    )
+
+
+# load weights --------------------------------------------------------------------------------
 
 _OWN_NAMES = "Uses the class names of the file; those of the data set differ."
 _LEAST_CLASSES = 2

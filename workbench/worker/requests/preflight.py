@@ -15,11 +15,11 @@ from workbench.core.projects.project_file import parse_project
 from workbench.datasets import facts_of
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.layers import all_layers
-from workbench.preflight.compile_call import CompilerCall
+from workbench.preflight.compile_answers import CompilerCall
 from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.preflight.examine import Examination, Question
-from workbench.preflight.findings import Findings
 from workbench.preflight.lowered import Lowering
+from workbench.preflight.report import Findings
 from workbench.protocol.preflight import (
     Level,
     LevelState,

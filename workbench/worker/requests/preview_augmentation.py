@@ -41,7 +41,7 @@ from workbench.worker.input.sources import fit_of, load_data
 from workbench.worker.model.build import build_pipeline
 from workbench.worker.requests.count_split import are_readable
 from workbench.worker.requests.session import Job
-from workbench.worker.step.adapt_normalization import adapt_pipeline, is_adapted
+from workbench.worker.step.trainable import adapt_pipeline, is_adapted
 
 MOST_IMAGES, MOST_VARIANTS = 16, 16
 _FOLDERS_KEPT = 3

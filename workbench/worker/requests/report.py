@@ -13,18 +13,16 @@ import numpy as np
 
 from workbench.core.training.split import random_order
 from workbench.errors import WorkbenchError
-from workbench.inference.answers import ImageResults
-from workbench.inference.scoring import score_all
+from workbench.inference.runner import ImageResults, score_all
 from workbench.pictures.prepare import PreparedPart
+from workbench.protocol.export import MakeReport
 from workbench.protocol.messages import Done
-from workbench.protocol.report import MakeReport
-from workbench.report.compose import compose
 from workbench.report.facts import Example, Facts, Scored, read_facts, with_scores
-from workbench.report.write import check_ending, write_report
+from workbench.report.write import check_ending, compose, write_report
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.image_scores import ScoredImages
-from workbench.worker.explain.explainer import explainer_of
+from workbench.worker.explain import explainer_of
 from workbench.worker.input.sources import match_classes, run_test_part
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.evaluation import count_in_training, evaluation_of

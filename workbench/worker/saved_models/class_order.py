@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.class_names import matched
-from workbench.core.evaluation.class_orders import FITTED, Judged, judge
+from workbench.core.evaluation.significance import FITTED, Judged, judge
 from workbench.core.format import plain_name, share
+from workbench.core.outside_text import matched
 from workbench.core.projects.data_edits import DataEdits, PartName
 from workbench.core.projects.project import Project
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, LoadedData, Part
-from workbench.core.specs.edited_classes import edited_classes
+from workbench.core.specs.dataset import edited_classes
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import ClassOrderError, UsageError, WorkbenchError

@@ -7,7 +7,7 @@ graph, from the model card; the weights are plain arrays under names the graph d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,16 @@ import numpy as np
 from workbench.core.calibration.distance import Halves
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
-from workbench.core.network.learning import with_training
+from workbench.core.network.roles import with_training
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WeightsError
-from workbench.inference.runner import Labels, Outputs, Pixels, Runner, joined_outputs
-from workbench.inference.saved_model import (
+from workbench.inference.runner import (
+    Labels,
+    Outputs,
+    Pixels,
+    Runner,
+    joined_outputs,
     load_by_card,
     references_of,
     refuse_large,
@@ -31,23 +35,108 @@ from workbench.inference.saved_model import (
 from workbench.layers import all_layers
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
-from workbench.runs.store.references import (
+from workbench.runs.store.image_features import (
     MAX_FILE_BYTES,
     REFERENCES_NAME,
     read_references,
     references_path,
 )
-from workbench.runs.store.run_weights import read_run_weights
+from workbench.runs.store.weights_file import read_run_weights
+from workbench.worker.foreign.architecture import read_architecture, snake_case
 from workbench.worker.foreign.foreign_weights import (
     read_any_card,
     read_archive_member,
     read_foreign_weights,
 )
-from workbench.worker.model.build import BuiltModel, assign_weights, build_model
-from workbench.worker.model.hidden_outputs import flat_hidden, hidden_node, with_hidden
-from workbench.worker.model.inference_form import fast_inference
-from workbench.worker.process.lazy_keras import tf
-from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.foreign.matching import Expected, Layer, Network
+from workbench.worker.model.build import BuiltModel, assign_weights, build_model, named_variables
+from workbench.worker.model.inference_form import (
+    fast_inference,
+    flat_hidden,
+    hidden_node,
+    with_hidden,
+)
+from workbench.worker.process.lazy_keras import keras, tf
+
+# keras2 file ---------------------------------------------------------------------------------
+# Weights in the layout of Keras 2: the `.h5` of its `save_weights`, loaded by order or by name.
+#
+# Groups and attributes are those that Keras 2.15, its last version, writes.
+
+_VERSION = "2.15.0"
+_MOST_BYTES = 64_512
+"""What an attribute may hold: HDF5 has 64 KiB for the head of an object."""
+
+
+def keras2_weights(layer: Any) -> list[Any]:
+    """The variables of a layer in the order of Keras 2: trainable first."""
+    return [*layer.trainable_weights, *layer.non_trainable_weights]
+
+
+def write_keras2_weights(model: Any, path: Path) -> None:
+    """Writes the weights of a functional Keras model without nested models."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        _write_names(file, "layer_names", [layer.name for layer in model.layers])
+        file.attrs["backend"] = "tensorflow"
+        file.attrs["keras_version"] = _VERSION
+        for layer in model.layers:
+            arrays = _keras2_arrays(layer)
+            group = file.create_group(layer.name)
+            _write_names(group, "weight_names", list(arrays))
+            for name, array in arrays.items():
+                group[name] = array
+        _write_names(file.create_group("top_level_model_weights"), "weight_names", [])
+
+
+def _keras2_arrays(layer: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of a layer as Keras 2 names and orders them."""
+    renamed = {}
+    if isinstance(layer, keras.layers.DepthwiseConv2D):
+        renamed = {"kernel": "depthwise_kernel"}
+    return {
+        f"{layer.name}/{renamed.get(variable.name, variable.name)}:0": np.asarray(variable.numpy())
+        for variable in keras2_weights(layer)
+    }
+
+
+def _write_names(group: Any, key: str, names: Sequence[str]) -> None:
+    """Writes a list of names as an attribute, in parts (KEY0, KEY1, ...) where it is long."""
+    array = np.array([name.encode() for name in names], "S") if names else np.zeros(0, "S1")
+    each = max(1, _MOST_BYTES // array.itemsize)
+    if len(array) <= each:
+        group.attrs[key] = array
+        return
+    for number, start in enumerate(range(0, len(array), each)):
+        group.attrs[f"{key}{number}"] = array[start : start + each]
+
+
+# weights layout ------------------------------------------------------------------------------
+# A network as the reader of foreign weights needs it: its layers with weights, and its calls.
+
+
+def weights_layout(built: BuiltModel) -> Network:
+    """The layers with weights of a network, built with `whole=True`, in Keras's order; the arrays
+    of each as Keras saves them, trainable ones first.
+    """
+    keys = {id(variable): key for key, variable in named_variables(built).items()}
+    layers = [
+        Layer(
+            layer.name,
+            tuple(
+                Expected(keys[id(variable)], tuple(map(int, variable.shape)), str(variable.dtype))
+                for variable in keras2_weights(layer)
+            ),
+            snake_case(type(layer).__name__),
+        )
+        for layer in built.model.layers
+        if layer.weights
+    ]
+    return Network(layers, read_architecture(built.model.to_json()))
+
+
+# keras runner --------------------------------------------------------------------------------
 
 BATCH_SIZES = (1, 8, 32, 256)
 """Images are padded to one of these, so that few programs are compiled."""

@@ -18,8 +18,7 @@ import numpy as np
 from workbench.core.specs import ACTIVATION, RELU
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.events import LayerFigures, LayersMeasured, UnitFigures
-from workbench.worker.input.pipeline import evaluation_pipeline
-from workbench.worker.input.sharding import WHOLE
+from workbench.worker.input.pipeline import WHOLE, evaluation_pipeline
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.step.training_loop import TrainingLoop

@@ -6,17 +6,153 @@ loop's part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from workbench.core.training.optimizers import NOT_DECAYED
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.specs import LossInputs
 from workbench.runs.log.confusion_history import MAX_CLASSES
 from workbench.worker.model.build import BuiltModel
-from workbench.worker.model.hidden_outputs import flat_hidden, with_hidden
-from workbench.worker.model.synced_batch_norm import average_over_replicas, drifting_statistics
+from workbench.worker.model.fast_layers import average_over_replicas, drifting_statistics
+from workbench.worker.model.inference_form import flat_hidden, with_hidden
 from workbench.worker.process.lazy_keras import keras, tf
-from workbench.worker.step.losses import Objective, Weights
+
+# losses --------------------------------------------------------------------------------------
+# The training loss of each image, in float32.
+#
+# Made of Keras's own functions, so that the exported script, which names them, trains the same.
+
+Weights = np.ndarray[Any, np.dtype[np.float32]]
+
+
+def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weights | None:
+    """What an image of each class counts, float32 (classes,); None where all count alike.
+
+    Balanced: images / (classes * images of the class), so that the mean over all training
+    images is 1 and every class weighs the same in all. A class without images counts 0.
+    The labels are those of the training images, int (count,).
+    """
+    if recipe.class_weights == "none":
+        return None
+    counts = np.bincount(np.asarray(labels), minlength=num_classes)
+    num_seen = np.count_nonzero(counts)
+    weights = np.where(counts > 0, len(labels) / (num_seen * np.maximum(counts, 1)), 0.0)
+    return weights.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The losses of one recipe; `is_logits` where the network ends without softmax."""
+
+    recipe: TrainingRecipe
+    is_logits: bool
+    class_weights: Weights | None = None
+
+    def training(self, labels: Any, outputs: Any) -> Any:
+        """The loss of each image as it is trained, float32 (batch,); from classes, int (batch,),
+        or shares of them, float (batch, classes), and the network's outputs (batch, classes).
+        """
+        losses = self._losses(labels, outputs, self.recipe.label_smoothing)
+        if self.class_weights is None:
+            return losses
+        return losses * self._weights_of(labels)
+
+    def evaluation(self, labels: Any, outputs: Any) -> Any:
+        """The loss of each image as it is validated: neither smoothed nor weighted, so that
+        runs of different recipes can be compared.
+        """
+        return self._losses(labels, outputs, 0.0)
+
+    def _losses(self, labels: Any, outputs: Any, smoothing: float) -> Any:
+        spec, compute = self.recipe.loss_spec, self.recipe.loss_spec.compute
+        is_soft = len(labels.shape) == 2
+        if spec.compute_sparse is not None and not smoothing and not is_soft:
+            targets, compute = labels, spec.compute_sparse
+        else:
+            targets = labels if is_soft else tf.one_hot(labels, outputs.shape[-1])
+        if smoothing:
+            targets = targets * (1.0 - smoothing) + smoothing / outputs.shape[-1]
+        inputs = LossInputs(tf, keras, targets, outputs, self.is_logits)
+        return compute(inputs, self.recipe.values_of(spec))
+
+    def _weights_of(self, labels: Any) -> Any:
+        weights = tf.constant(self.class_weights)
+        if len(labels.shape) == 2:
+            return tf.linalg.matvec(labels, weights)
+        return tf.gather(weights, labels)
+
+
+# optimizers ----------------------------------------------------------------------------------
+# The optimizer of a recipe, and the moving average of the weights that it may keep.
+
+
+def make_optimizer(recipe: TrainingRecipe) -> Any:
+    """The recipe's optimizer; call within the strategy's scope, then build it.
+
+    Its learning rate is a function, not a variable: each step is given its own (see
+    `StepMath.train`), and without one it is the recipe's.
+    """
+    rate = recipe.peak_rate
+    kind = recipe.optimizer_spec.keras_class(keras)
+    optimizer = kind(learning_rate=lambda: rate, **recipe.optimizer_arguments())
+    if not recipe.decay_biases:
+        optimizer.exclude_from_weight_decay(var_names=list(NOT_DECAYED))
+    return optimizer
+
+
+class Averaging:
+    """Swaps a model's weights with their averages, and back.
+
+    Keras's optimizer keeps the averages (`use_ema`), so they are among its variables, and a
+    checkpoint of those has them. Statistics of normalizations are no weights and stay. Model
+    and optimizer, built for its trainable variables, were made in the strategy's scope.
+    """
+
+    def __init__(self, strategy: Any, model: Any, optimizer: Any) -> None:
+        self._strategy = strategy
+        self._optimizer = optimizer
+        self._pairs: list[tuple[Any, Any]] = []
+        if optimizer.use_ema:
+            averages = optimizer._model_variables_moving_average  # noqa: SLF001 - no public way
+            variables = model.trainable_variables
+            self._pairs = [
+                pair for pair in zip(variables, averages, strict=True) if pair[1] is not None
+            ]
+
+    @property
+    def is_on(self) -> bool:
+        """Whether averages are kept at all."""
+        return bool(self._pairs)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Within it the model has the averages for its weights; the weights come back exactly.
+
+        Does nothing where no averages are kept, or before the first step made any.
+        """
+        if not self._pairs or int(self._optimizer.iterations.numpy()) == 0:
+            yield
+            return
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
+        with self._strategy.scope():
+            for variable, average in self._pairs:
+                kept = variable.numpy()
+                variable.assign(average.numpy())
+                average.assign(kept)
+
+
+# train step ----------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)

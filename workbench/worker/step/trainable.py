@@ -2,39 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from workbench.core.checks.frozen import frozen_end
+from workbench.core.checks.costs import frozen_end
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Node
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
-from workbench.core.training.phases import Phase, phase_after, phases_of
+from workbench.core.training.progress_rules import Phase, phase_after, phases_of
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import DatasetError, GraphError
-from workbench.layers import all_layers
-from workbench.pictures.prepare import PreparedData
-from workbench.worker.features.extract import FeatureExtraction, Features, OnProgress
-from workbench.worker.features.network import freeze
-from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
-from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.sharding import WHOLE, Shard, is_on_processors
-from workbench.worker.input.shuffling import endless_passes, whole_epochs
-from workbench.worker.model.build import BuiltModel, build_model, named_variables
-from workbench.worker.model.initial import take_weights
-from workbench.worker.model.replica_seeds import fold_replicas
-from workbench.worker.model.synced_batch_norm import synchronize
-from workbench.worker.process.lazy_keras import keras
-from workbench.worker.step.adapt_normalization import adapt_normalizations
-from workbench.worker.step.losses import class_weights
-from workbench.worker.step.optimizers import Averaging, make_optimizer
-from workbench.worker.step.train_step import StepMath
+from workbench.layers import all_layers, layers_by_title
+from workbench.pictures.prepare import PreparedData, PreparedPart
+from workbench.worker.features import FeatureExtraction, Features, OnProgress, freeze
+from workbench.worker.input.augment import through
+from workbench.worker.input.pipeline import (
+    WHOLE,
+    CacheMode,
+    Shard,
+    cache_mode_of,
+    endless_passes,
+    is_on_processors,
+    training_pipeline,
+    whole_epochs,
+)
+from workbench.worker.model.build import BuiltModel, build_model, named_variables, take_weights
+from workbench.worker.model.fast_layers import fold_replicas, synchronize
+from workbench.worker.process.lazy_keras import keras, tf
+from workbench.worker.step.train_step import Averaging, StepMath, class_weights, make_optimizer
 from workbench.worker.step.training_loop import TrainingLoop
-from workbench.worker.step.variants import Variant
+
+# adapt normalization -------------------------------------------------------------------------
+# Layers that are adapted, as Normalization to mean and variance, before training: to the
+# images of the training part.
+
+_MOST_AT_ONCE = 256
+_BATCH_BYTES = 32 * 2**20
+"""Bytes of a batch as float32: large images come in smaller batches."""
+
+Batches = Callable[[], Iterator[Any]]
+Forward = Callable[[Any], Any]
+
+
+def adapt_normalizations(
+    strategy: Any, built: BuiltModel, part: PreparedPart, *, check: Callable[[], None]
+) -> None:
+    """Adapts every layer that its layer type says so of, from input to output.
+
+    Args:
+        strategy: The `tf.distribute` strategy in whose scope the model was made.
+        built: Its pipeline layers and its model's layers are looked through.
+        part: The training part: nothing is learned from the others.
+        check: Called between batches; raises when the user has stopped it.
+    """
+    pipeline = [layer for _, layer in built.pipeline]
+    adapt_pipeline(pipeline, part, check=check)
+    for layer in built.model.layers:
+        if is_adapted(layer):
+            before = _device(strategy, keras.Model(built.model.input, layer.input))
+            _adapt(layer, _batches(part, _after(_host(pipeline), before), check))
+
+
+def adapt_pipeline(
+    pipeline: Sequence[Any], part: PreparedPart, *, check: Callable[[], None]
+) -> None:
+    """Adapts the layers of the input pipeline alone; arguments as of `adapt_normalizations`."""
+    for number, layer in enumerate(pipeline):
+        if is_adapted(layer):
+            _adapt(layer, _batches(part, _host(pipeline[:number]), check))
+
+
+def is_adapted(layer: Any) -> bool:
+    """Whether a layer is adapted to the training images."""
+    spec = layers_by_title().get(type(layer).__name__)
+    return spec is not None and spec.is_adapted
+
+
+def _adapt(layer: Any, batches: Batches) -> None:
+    shape = np.shape(next(batches()))[1:]
+    signature = tf.TensorSpec((None, *shape), tf.float32)
+    # Keras's own adapting mixes types in a layer that computes in bfloat16, and fails.
+    twin = type(layer).from_config({**layer.get_config(), "dtype": "float32"})
+    twin.adapt(tf.data.Dataset.from_generator(batches, output_signature=signature))
+    for own, learned in zip(layer.weights, twin.weights, strict=True):
+        own.assign(learned.numpy())
+    layer.finalize_state()
+
+
+def _host(layers: Sequence[Any]) -> Forward:
+    """What the layers of the input pipeline give, computed on the processor."""
+    return lambda pictures: through(pictures, layers, training=False)
+
+
+def _after(first: Forward, second: Forward) -> Forward:
+    return lambda pictures: second(first(pictures))
+
+
+def _device(strategy: Any, model: Any) -> Forward:
+    """What a part of the model gives, computed where the model is placed, as one function: Keras
+    has some operations compiled for the processor that other builds of TensorFlow cannot compile.
+    """
+
+    def of_replica(pictures: Any) -> Any:
+        return model(pictures, training=False)
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]
+    def compute(pictures: Any) -> Any:
+        return strategy.run(of_replica, args=(pictures,))
+
+    def forward(pictures: Any) -> Any:
+        outputs = compute(tf.convert_to_tensor(pictures))
+        return strategy.experimental_local_results(outputs)[0]  # all have computed the same
+
+    return forward
+
+
+def _batches(part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
+    """Makes iterators over float32 batches of what `forward` makes of the images."""
+    picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
+    size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))
+
+    def batches() -> Iterator[Any]:
+        for start in range(0, len(part), size):
+            check()
+            pictures = np.asarray(part.x[start : start + size], np.float32)
+            outputs = forward(pictures)
+            yield tf.cast(outputs, tf.float32).numpy()
+
+    return batches
+
+
+# variants ------------------------------------------------------------------------------------
+# Execution variants of a training: the candidates, their order, and which one wins.
+
+_CLEARLY = 0.03
+"""A way must save this share of the time to replace the expected one: less is noise."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run the steps: in "float32" or "bfloat16", compiled by XLA or not."""
+
+    precision: str
+    xla: bool = False
+
+    @property
+    def words(self) -> str:
+        """Its name for people."""
+        return f"{self.precision} with XLA" if self.xla else self.precision
+
+
+PLAIN = Variant("float32")
+"""What gains are measured against."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of a step, and until the first step is over: tracing and compiling."""
+
+    step_s: float
+    start_s: float
+
+    def run_s(self, steps: int) -> float:
+        """Seconds of a whole run."""
+        return self.start_s + steps * self.step_s
+
+
+def possible_variants(
+    recipe: TrainingRecipe, *, has_bfloat16: bool, may_compile: bool = True
+) -> tuple[Variant, ...]:
+    """The ways that the recipe's pins and the target allow, the most promising first.
+
+    XLA comes last: on processors its convolutions are
+    often many times slower than oneDNN's, and compiling needs several seconds. The target
+    `has_bfloat16` in hardware; it `may_compile` the step by XLA at our request.
+    """
+    if recipe.precision == "auto":
+        precisions = ["bfloat16", "float32"] if has_bfloat16 else ["float32"]
+    else:
+        precisions = [recipe.precision]
+    if not may_compile or recipe.xla == "off":
+        compiling = [False]
+    else:
+        compiling = [True] if recipe.xla == "on" else [False, True]
+    # Where bfloat16 has units, float32 is worth a look only as what gains are against.
+    return tuple(
+        Variant(precision, xla)
+        for xla in compiling
+        for precision in (precisions if xla == compiling[0] else precisions[:1])
+    )
+
+
+def best_variant(
+    variants: Sequence[Variant], timings: Mapping[Variant, Timing], *, steps: int
+) -> Variant:
+    """The way with the shortest run of so many steps, compiling included; the first of `variants`
+    unless another one saves clearly more than noise.
+    """
+    measured = [variant for variant in variants if variant in timings]
+    if not measured or measured[0] != variants[0]:
+        return variants[0]
+    best = min(measured, key=lambda variant: timings[variant].run_s(steps))
+    limit = (1 - _CLEARLY) * timings[variants[0]].run_s(steps)
+    return best if timings[best].run_s(steps) < limit else variants[0]
+
+
+def gain_of(variant: Variant, timings: Mapping[Variant, Timing]) -> float | None:
+    """How many times faster than plain float32 a step is; None where that is not measured,
+    or is the same thing.
+    """
+    if variant == PLAIN or variant not in timings or PLAIN not in timings:
+        return None
+    return timings[PLAIN].step_s / max(timings[variant].step_s, 1e-9)
+
+
+# trainable -----------------------------------------------------------------------------------
 
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
 

@@ -8,13 +8,17 @@ with eight replicas runs the same code as this computer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from workbench.worker.input.sharding import WHOLE, Shard, iterate, next_batch
+from workbench.inference.runner import Answers, ImageResults, joined_results, results_of, room_for
+from workbench.pictures.prepare import PreparedPart
+from workbench.protocol.events import TimeSpent
+from workbench.worker.input.pipeline import WHOLE, Shard, evaluation_pipeline, iterate, next_batch
 from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.train_step import StepMath
 
@@ -221,3 +225,234 @@ class TrainingLoop:
 
         compiled = tf.function(answers, autograph=False)
         return lambda iterator: [values.numpy() for values in compiled(iterator)]
+
+
+# evaluator -----------------------------------------------------------------------------------
+# Scores of a model on all images of one part, none counted twice, none left out.
+
+Judge = Callable[[Values, Values, Values], Answers]
+
+_CALL_S = 0.25
+
+
+class Evaluator:
+    """Evaluates one part again and again; the images are handed to TensorFlow once.
+
+    The loop runs the batches, which for small parts are smaller than its own, behind the layers
+    of the pipeline.
+    """
+
+    def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
+        size = min(loop.step.batch_size, len(part))
+        size = -(-size // loop.step.replicas) * loop.step.replicas
+        self._loop = loop
+        self._top_k = loop.step.recipe.top_k
+        self._labels = part.y
+        self._size = size
+        self._num_steps = -(-len(part) // size)
+        self._steps = 1
+        self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
+
+    def scores(
+        self, on_progress: Callable[[float], None], barrier: Callable[[int], int]
+    ) -> Scores | None:
+        """Means over all images; None when stopped on the way.
+
+        `on_progress` is called with the fraction done, 0..1; `barrier` makes of the steps of the
+        next call as many as it shall have, 0 to stop.
+        """
+        iterator = self._loop.distribute(self._dataset)
+        sums: list[Any] | None = None
+        done = 0
+        while done < self._num_steps:
+            # The length of a call is remembered: the next evaluation starts with it.
+            steps = barrier(min(self._steps, self._num_steps - done))
+            if not steps:
+                return None
+            started = time.monotonic()
+            sums = self._loop.evaluate(iterator, steps, sums)
+            done += steps
+            on_progress(done / self._num_steps)
+            seconds = max(time.monotonic() - started, 1e-6)
+            self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
+        return self._scores_of([value.numpy() for value in sums or ()])
+
+    def answers(
+        self, judge: Judge, hidden: str | None, on_progress: Callable[[float], None]
+    ) -> tuple[ImageResults, Values]:
+        """What the model answers for each image, and its loss as `scores` adds it up, float32 (n,).
+        One machine has to compute all of it.
+
+        Args:
+            judge: Makes answers of uncalibrated probabilities (n, classes), outputs of the node
+                `hidden` (n, d) and losses (n,).
+            hidden: None for none.
+            on_progress: As for `scores`.
+        """
+        iterator = self._loop.distribute(self._dataset)
+        answering = self._loop.answering(hidden)
+        pieces, losses, rows = [], [], None
+        for step in range(self._num_steps):
+            on_progress(step / self._num_steps)
+            labels = self._labels[step * self._size : (step + 1) * self._size]
+            # The filling of the last batch is cut off.
+            raw, inner, entropy, own = (each[: len(labels)] for each in answering(iterator))
+            found, start = judge(raw, inner, entropy), step * self._size
+            rows = room_for(len(self._labels), raw.shape[1]) if rows is None else rows
+            rows[start : start + len(labels)] = found.probabilities
+            pieces.append(results_of(found, labels))
+            losses.append(own)
+        return joined_results(pieces, rows), np.concatenate(losses)
+
+    def _scores_of(self, sums: Sequence[Any]) -> Scores:
+        loss, correct, count, in_top_k = (float(value) for value in sums[:4])
+        confusion = None
+        if len(sums) > 4:
+            classes = round(len(sums[4]) ** 0.5)
+            confusion = sums[4].astype(np.uint32).reshape(classes, classes)
+        return Scores(
+            loss / count,
+            correct / count,
+            round(count),
+            top_k_accuracy=None if self._top_k == 1 else in_top_k / count,
+            confusion=confusion,
+        )
+
+
+# time spent ----------------------------------------------------------------------------------
+# Accounting of where the seconds of a training go, and what would save the most of them.
+
+_INTERVAL_S = 1.0
+
+_SMALLEST_SHARE = 0.15
+"""Fraction of the training time below which advice is not worth giving."""
+
+_SETTLED_S = 5.0
+"""Seconds of steps before any advice: the first ones are not representative."""
+
+ACTIVITIES = ("input", "compute", "host", "features", "compile", "validation", "saving")
+"""What an epoch consists of, and what is before it."""
+
+
+class TimeLedger:
+    """Books every second of the training thread under one activity.
+
+    What is booked nowhere else is "host": Python between the calls.
+
+    Attributes:
+        place: Where the images are: "memory", "cached" or "streamed"; None until it is known.
+        is_augmenting: Random layers run in the input pipeline.
+        is_call_pinned: The recipe or the target sets the steps of a call.
+        has_split: Validation images are split off, of an epoch whose steps are set.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.place: str | None = None
+        self.is_augmenting = False
+        self.is_call_pinned = False
+        self.has_split = False
+        self._clock = clock
+        self._begun = clock()
+        self._reported_at = self._begun
+        self._seconds = dict.fromkeys(ACTIVITIES, 0.0)
+        self._inner = 0.0
+        self._after_since: float | None = None
+
+    def begin_after(self) -> None:
+        """The last step is done: from now on all of the time is "after", and what has been booked
+        stays as it is.
+        """
+        self._after_since = self._clock()
+
+    @contextmanager
+    def spending(self, activity: str) -> Iterator[None]:
+        """Books the time within it under "compile", "validation" or "saving"; what is booked
+        inside, also by `add_call`, is not booked twice.
+        """
+        began, outer, self._inner = self._clock(), self._inner, 0.0
+        try:
+            yield
+        finally:
+            elapsed = self._clock() - began
+            if self._after_since is None:
+                self._seconds[activity] += elapsed - self._inner
+            self._inner = outer + elapsed
+
+    def add_call(self, results: StepResults, *, is_first: bool = False) -> None:
+        """Books one call of the loop; the first one mostly compiles."""
+        if self._after_since is not None:
+            return
+        rest = results.seconds - results.input_s
+        self._seconds["input"] += results.input_s
+        self._seconds["compile" if is_first else "compute"] += rest
+        self._inner += results.seconds
+
+    def move(self, seconds: float, source: str, target: str) -> None:
+        """Books seconds that were booked under one activity under another."""
+        self._seconds[source] -= seconds
+        self._seconds[target] += seconds
+
+    def due(self) -> TimeSpent | None:
+        """The seconds spent so far; None within a second of the last report."""
+        now = self._clock()
+        if now - self._reported_at < _INTERVAL_S:
+            return None
+        return self.snapshot()
+
+    def snapshot(self) -> TimeSpent:
+        """All that was spent up to now, and what to do about it."""
+        self._reported_at = self._clock()
+        seconds = dict(self._seconds)
+        end = self._reported_at if self._after_since is None else self._after_since
+        seconds["host"] = max(0.0, end - self._begun - sum(seconds.values()))
+        advice = time_advice(
+            seconds,
+            place=self.place,
+            is_augmenting=self.is_augmenting,
+            is_call_pinned=self.is_call_pinned,
+            has_split=self.has_split,
+        )
+        rounded: dict[str, Any] = {f"{activity}_s": round(s, 3) for activity, s in seconds.items()}
+        return TimeSpent(advice=advice, after_s=round(self._reported_at - end, 3), **rounded)
+
+
+def time_advice(
+    seconds: dict[str, float],
+    *,
+    place: str | None = None,
+    is_augmenting: bool = False,
+    is_call_pinned: bool = False,
+    has_split: bool = False,
+) -> str:
+    """The next action in words, from the seconds by activity; "" when there is nothing to gain.
+
+    Only what makes an epoch shorter: tests/worker/step/test_time_advice.py follows each.
+    """
+    if seconds["input"] + seconds["compute"] < _SETTLED_S:
+        return ""
+    total = sum(seconds[name] for name in ACTIVITIES)  # as the shares beside the advice
+    remedies = {
+        "input": ("input wait", _input_remedy(place, is_augmenting=is_augmenting)),
+        "host": (
+            "host overhead",
+            "set the steps per execution to automatic" if is_call_pinned else "use a larger batch",
+        ),
+        "validation": ("validation", "use a smaller validation split" if has_split else ""),
+    }
+    worst = max(remedies, key=lambda name: seconds[name])
+    what, remedy = remedies[worst]
+    share = seconds[worst] / total
+    if share < _SMALLEST_SHARE or not remedy:
+        return ""
+    return f"{100 * share:.0f}% of the time is {what}: {remedy}."
+
+
+def _input_remedy(place: str | None, *, is_augmenting: bool) -> str:
+    remedies = []
+    if place == "streamed":
+        remedies.append("cache decoded images on disk or in memory")
+    elif place == "cached":
+        remedies.append("cache the images in memory, if they fit")
+    if is_augmenting:
+        remedies.append("use less augmentation")
+    return ", or ".join(remedies)

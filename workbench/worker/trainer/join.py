@@ -25,19 +25,20 @@ from workbench.core.storage.own_file import make_own_folder
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster
-from workbench.runs.folder import RunFolder
-from workbench.runs.request import RunRequest
+from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.store.checkpoint import DataMark, remove_checkpoints
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.members import (
+    ChannelClosedError,
     ClusterPeers,
+    Connection,
+    Message,
     handed_cluster,
     mark_text,
     own_facts,
     socket_address,
 )
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Connection, Message
-from workbench.worker.process.stop import StopSwitch
+from workbench.worker.process.run_channel import StopSwitch
 
 COME_S = 300.0
 """How long connecting to the chief is tried, and its start is waited for."""

@@ -11,11 +11,10 @@ import msgspec
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.places import places_of, remember
-from workbench.runs.seal import seal_cluster
 from workbench.runs.start import joins_another, start_trainer
 from workbench.runs.state.queue import cancel as take_out
 from workbench.runs.state.queue import enqueue, is_waiting, start_next
+from workbench.runs.trust import places_of, remember, seal_cluster
 
 
 def start(folder: str, *, resume: bool) -> int:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
 from workbench.processes.memory import available_memory
-from workbench.runs.lock import LOCK_FD_VARIABLE
-from workbench.runs.ready import ACCEPTED, BEGIN, END_BELOW_BYTES
+from workbench.runs.folder import LOCK_FD_VARIABLE
+from workbench.runs.start import ACCEPTED, BEGIN, END_BELOW_BYTES
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.setup import raise_oom_score
 
@@ -85,7 +85,7 @@ class OpenProject:
         """Begins the benchmark where one waits, and the import is over."""
         if self._project is None or self._importing.is_alive():
             return
-        from workbench.worker.execution.ahead import benchmark_ahead
+        from workbench.worker.execution.compiled import benchmark_ahead
         from workbench.worker.trainer.ready_benchmark import begin_benchmark
 
         begin_benchmark(benchmark_ahead, self._project)

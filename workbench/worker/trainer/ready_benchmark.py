@@ -14,12 +14,10 @@ from workbench.core.projects.project import Project
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.processes.memory import available_memory
-from workbench.runs.ready import END_BELOW_BYTES
-from workbench.runs.state.throughput import predict_run, read_speeds
-from workbench.worker.execution.ahead import BenchmarkAhead
-from workbench.worker.execution.compiled import connect
-from workbench.worker.execution.plan import benchmark
-from workbench.worker.execution.plan_cache import plan_key
+from workbench.runs.start import END_BELOW_BYTES
+from workbench.runs.state.preparing import predict_run, read_speeds
+from workbench.worker.execution.autotune import plan_key
+from workbench.worker.execution.compiled import BenchmarkAhead, benchmark, connect
 from workbench.worker.step.trainable import Sizes, Task
 
 _NUM_BATCHES = 2

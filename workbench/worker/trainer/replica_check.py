@@ -20,12 +20,10 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import read_checkpoint
-from workbench.worker.checkpoints.prepared import TrainingJob
-from workbench.worker.checkpoints.snapshot import snapshot
-from workbench.worker.cluster.peers import Peers
-from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.checkpoints.training_state import TrainingJob, snapshot
+from workbench.worker.cluster.members import Peers
 from workbench.worker.process.lazy_keras import tf
-from workbench.worker.process.stop import StopSwitch
+from workbench.worker.process.run_channel import EventLogger, StopSwitch
 
 
 def check(run: RunFolder) -> dict[str, Any]:

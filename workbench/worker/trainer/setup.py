@@ -4,8 +4,9 @@ of them.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,30 +15,34 @@ import numpy as np
 
 from workbench.backbones import pretrained_layer
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.replicas import check_split
+from workbench.core.checks.recipe import check_split
 from workbench.core.format import plural, rate_text
 from workbench.core.network.roles import input_nodes
-from workbench.core.projects.data_edits import edits_to_plain
-from workbench.core.projects.data_versions import version_of
+from workbench.core.projects.data_edits import edits_to_plain, version_of
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
-from workbench.core.projects.target_text import target_text
+from workbench.core.projects.texts import target_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
-from workbench.core.split_marks import SplitMarks, marks_to_plain, read_marks
+from workbench.core.specs.dataset import SplitMarks, marks_to_plain, read_marks
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError
 from workbench.layers import all_layers
 from workbench.pictures.portable.ranges import read_range
-from workbench.pictures.prepare import PreparedData, prepare
+from workbench.pictures.prepare import PreparedData, PreparedPart, prepare
 from workbench.protocol.events import DataReady, RunStarted
 from workbench.runs.model_card import ModelCard
-from workbench.runs.store.checkpoint import Checkpoint, DataMark
-from workbench.runs.store.initial_weights import initial_words, read_initial
-from workbench.runs.store.machine import differences, this_machine
+from workbench.runs.store.checkpoint import Checkpoint, DataMark, differences, this_machine
+from workbench.runs.store.weights_file import initial_words, read_initial
 from workbench.targets import all_targets
-from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
-from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore_at, snapshot
-from workbench.worker.cluster.peers import Peers
+from workbench.worker.checkpoints.training_state import (
+    PreparedTraining,
+    TrainingJob,
+    check_same_data,
+    mark_of,
+    restore_at,
+    snapshot,
+)
+from workbench.worker.cluster.members import Peers
 from workbench.worker.execution.compiled import (
     Compiled,
     Connected,
@@ -46,14 +51,41 @@ from workbench.worker.execution.compiled import (
     sizes_of,
 )
 from workbench.worker.input.sources import find_source, fit_of, load_data
-from workbench.worker.model.build import BuiltModel, finish_statistics
-from workbench.worker.model.initial import fitting_layers
+from workbench.worker.model.build import BuiltModel, finish_statistics, fitting_layers
 from workbench.worker.process.lazy_keras import LazyKeras
-from workbench.worker.process.load_context import TrainerLoadContext
-from workbench.worker.process.versions import versions
-from workbench.worker.step.time_spent import TimeLedger
+from workbench.worker.process.run_channel import TrainerLoadContext
+from workbench.worker.process.setup import versions
 from workbench.worker.step.trainable import Arrays
-from workbench.worker.trainer.shared_images import count_shared
+from workbench.worker.step.training_loop import TimeLedger
+
+# shared images -------------------------------------------------------------------------------
+# Held-out images that are among the training images too: what is measured on them is a leak.
+
+_MOST_IMAGES = 100_000
+_MOST_BYTES = 2**30
+"""More is not compared: it would hold up the start by seconds."""
+
+
+def count_shared(data: PreparedData) -> int:
+    """How many validation and test images are equal to a training image, pixel by pixel; 0 where
+    the images are not in memory, or too many.
+    """
+    held_out = {id(part): part for part in (data.validation, data.test) if part is not None}
+    parts = [data.train, *held_out.values()]
+    if not all(isinstance(part.x, np.ndarray) for part in parts):
+        return 0
+    if sum(map(len, parts)) > _MOST_IMAGES or sum(part.x.nbytes for part in parts) > _MOST_BYTES:
+        return 0
+    known = set(_digests(data.train))
+    return sum(digest in known for part in held_out.values() for digest in _digests(part))
+
+
+def _digests(part: PreparedPart) -> Iterator[bytes]:
+    for image in np.asarray(part.x):
+        yield hashlib.blake2b(image.tobytes(), digest_size=16).digest()
+
+
+# setup ---------------------------------------------------------------------------------------
 
 
 class TrainingSetup:

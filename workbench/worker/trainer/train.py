@@ -22,8 +22,8 @@ from workbench.runs.control import keep_control_room
 from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
+from workbench.runs.log.history import logged_verdict
 from workbench.runs.log.pace import seconds_logged
-from workbench.runs.log.verdict import logged_verdict
 from workbench.runs.start import joins_another
 from workbench.runs.state.queue import start_next_after
 from workbench.runs.store.checkpoint import (
@@ -31,16 +31,12 @@ from workbench.runs.store.checkpoint import (
     read_checkpoint,
     tidy_up,
 )
-from workbench.worker.checkpoints.prepared import TrainingJob
+from workbench.worker.checkpoints.training_state import TrainingJob, settle_checkpoints
 from workbench.worker.cluster.chief import cluster_of
-from workbench.worker.cluster.members import ClusterPeers
-from workbench.worker.cluster.peers import Peers
-from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.cluster.members import ClusterPeers, Peers
 from workbench.worker.process.failure import DivergedError, error_parts
-from workbench.worker.process.session_folder import SessionFolder
-from workbench.worker.process.setup import process_setup
-from workbench.worker.process.stop import StoppedError, StopSwitch
-from workbench.worker.trainer.final_checkpoint import settle_checkpoints
+from workbench.worker.process.run_channel import EventLogger, StoppedError, StopSwitch
+from workbench.worker.process.setup import SessionFolder, process_setup
 from workbench.worker.trainer.tensorboard import tensorboard_listener
 
 _HEARTBEAT_S = 2.0

@@ -5,42 +5,52 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 
 import numpy as np
 
+from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.costs import PhaseWork
+from workbench.core.checks.estimates import VALIDATION_SHARE
+from workbench.core.projects.project import Project
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
-from workbench.inference.answers import ImageResults
-from workbench.protocol.events import TestResult
+from workbench.inference.runner import ImageResults
+from workbench.layers import all_layers
+from workbench.pictures.prepare import PreparedData
+from workbench.processes.memory import peak_bytes
+from workbench.protocol.events import EpochFinished, TestResult
 from workbench.protocol.weights import KeptWeights
-from workbench.runs.library.median_stopping import MedianRule
+from workbench.runs.library.series import MedianRule
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
-from workbench.runs.store.checkpoint import Checkpoint
-from workbench.runs.store.provenance import write_origin
-from workbench.worker.checkpoints.counters import TrainingCounters
+from workbench.runs.state.preparing import WholeRun, add_speed, data_mark, measured_run
+from workbench.runs.store.checkpoint import Checkpoint, write_origin
 from workbench.worker.checkpoints.manager import (
     CheckpointManager,
     NotFiniteError,
     NullCheckpointManager,
 )
-from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
+from workbench.worker.checkpoints.training_state import (
+    PreparedTraining,
+    TrainingCounters,
+    TrainingJob,
+    longer_words,
+)
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.peers import Peers
+from workbench.worker.cluster.members import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
-from workbench.worker.input.sharding import WHOLE
-from workbench.worker.process.event_logger import finite
+from workbench.worker.input.pipeline import WHOLE
 from workbench.worker.process.failure import DivergedError
+from workbench.worker.process.run_channel import StoppedError, finite
 from workbench.worker.process.setup import FolderWatch
-from workbench.worker.process.stop import StoppedError
 from workbench.worker.step.training_loop import Scores
-from workbench.worker.trainer.after_training import AfterTraining, Report
-from workbench.worker.trainer.calibrate import Calibrated, calibrate_run
-from workbench.worker.trainer.epoch import EpochTrainer
-from workbench.worker.trainer.final_checkpoint import longer_words
-from workbench.worker.trainer.measured_speed import SpeedKeeper
-from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.onnx_check import check_onnx, is_comparable
-from workbench.worker.trainer.saved_test import (
+from workbench.worker.trainer.after_training import (
+    AfterTraining,
+    Calibrated,
+    Report,
+    calibrate_run,
+    check_onnx,
+    is_comparable,
     is_robustness_wanted,
     is_saved_test_needed,
     keep_measured,
@@ -48,7 +58,117 @@ from workbench.worker.trainer.saved_test import (
     saved_test,
     test_result,
 )
+from workbench.worker.trainer.epoch import EpochTrainer, culprit_of_weights
 from workbench.worker.trainer.setup import TrainingSetup, log_start
+
+# measured speed ------------------------------------------------------------------------------
+# How fast this computer trains this network, kept while it does so: for later estimates.
+
+_INTERVAL_S = 30.0
+
+
+class SpeedKeeper:
+    """Takes the epochs of one trainer and keeps their speed: of a head on cached features, and that
+    of the last phase.
+
+    Args:
+        name: The run's; its speed is kept once for each of the two.
+        project: What is trained.
+        sizes: Batch and steps of an epoch.
+        compiled: How it is trained. On several replicas nothing is kept: it says nothing of other
+            runs.
+        images: What it is trained on.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        project: Project,
+        sizes: Sizes,
+        compiled: Compiled,
+        images: PreparedData,
+    ) -> None:
+        self._name = name
+        self._project = project
+        self._sizes = sizes
+        self._compiled = compiled
+        self._images = images
+        self._epochs_s = 0.0
+        self._features_s = compiled.features.seconds if compiled.features is not None else 0.0
+        self._analysis: Analysis | None = None
+        self._speeds: list[float] = []
+        self._factors: list[float] = []
+        self._kept_at = float("-inf")
+        self._num_kept = 0
+
+    def go_on(self, compiled: Compiled) -> None:
+        """Called when the next phase begins: other layers are computed."""
+        self._compiled = compiled
+        self._features_s += compiled.features.seconds if compiled.features is not None else 0.0
+        self._speeds, self._factors, self._num_kept = [], [], 0
+
+    def add(self, epoch: EpochFinished, num_validated: int) -> None:
+        """Takes an epoch, and how many images were validated after it."""
+        images = self._sizes.steps_per_epoch * self._sizes.batch_size
+        computed_s = (images + VALIDATION_SHARE * num_validated) / epoch.images_per_second
+        self._speeds.append(epoch.images_per_second)
+        self._factors.append(epoch.seconds / computed_s)
+        self._epochs_s += epoch.seconds
+
+    def keep_now_and_then(self) -> None:
+        """Keeps the speed after the first epochs, which an estimate waits for, then each 30 s."""
+        is_early = self._num_kept < 2
+        if is_early or time.monotonic() - self._kept_at >= _INTERVAL_S:
+            self.keep()
+
+    def keep(self, run_s: float = 0.0) -> None:
+        """Keeps the speed of the epochs so far; raises SaveError. `run_s` are the seconds of the
+        whole run where it is over and was not resumed.
+        """
+        if not self._speeds or self._compiled.limits.replicas > 1:
+            return
+        recipe = self._project.recipe
+        if self._analysis is None:
+            self._analysis = analyse(self._project.graph, all_layers(), recipe=recipe)
+        work = self._work(self._analysis)
+        if (self._compiled.features is not None) != bool(work.copies):
+            return
+        self._kept_at = time.monotonic()
+        self._num_kept += 1
+        # The first epoch of several warms up.
+        speeds, factors = self._speeds[1:] or self._speeds, self._factors[1:] or self._factors
+        measured = measured_run(
+            self._analysis,
+            recipe,
+            run=self._name,
+            batch_size=self._sizes.batch_size,
+            precision=self._compiled.plan.precision,
+            images_per_second=median(speeds),
+            epoch_factor=median(factors),
+            memory_bytes=peak_bytes(),
+            work=work,
+            whole=self._whole(self._analysis, work, run_s),
+        )
+        add_speed(measured)
+
+    def _work(self, analysis: Analysis) -> PhaseWork:
+        return analysis.phases[-1 if self._compiled.phase.is_fine_tuning else 0]
+
+    def _whole(self, analysis: Analysis, work: PhaseWork, run_s: float) -> WholeRun:
+        features, images = self._compiled.features, self._images
+        return WholeRun(
+            data=data_mark(self._project.dataset),
+            num_train=len(images.train),
+            num_validation=len(images.validation or ()),
+            num_test=len(images.test or ()),
+            is_on_features=features is not None and work.frozen == analysis.phases[0].frozen,
+            num_computed=features.num_computed if features is not None else 0,
+            features_s=features.seconds if features is not None else 0.0,
+            other_s=max(0.0, run_s - self._epochs_s - self._features_s) if run_s else 0.0,
+        )
+
+
+# training ------------------------------------------------------------------------------------
 
 AnyManager = CheckpointManager | NullCheckpointManager
 

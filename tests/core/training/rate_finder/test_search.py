@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.core.training.rate_finder.answer import answer_words
-from workbench.core.training.rate_finder.search import (
+from workbench.core.training.rate_finder import (
+    Descent,
     Lengths,
     Outcome,
     RateSearch,
+    Trial,
+    accuracy_error,
+    answer_words,
+    first_descent,
     lengths_of,
 )
-from workbench.core.training.rate_finder.sweep import Descent, first_descent
-from workbench.core.training.rate_finder.trial import Trial, accuracy_error
 
 HERE = Path(__file__).parent
 

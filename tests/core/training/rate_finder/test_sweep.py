@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.training.rate_finder.sweep import (
+from workbench.core.training.rate_finder import (
     batch_noise,
     first_descent,
     has_diverged,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.core.training.learning_rates import learning_rate_at
-from workbench.core.training.rate_finder.trial import (
+from workbench.core.training.rate_finder import (
     Trial,
     accuracy_error,
     is_clearly_worse,

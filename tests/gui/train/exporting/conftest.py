@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from workbench.core.projects.project import Project
-from workbench.gui.train.exporting import place
+from workbench.gui.train.exporting import formats
 from workbench.protocol.export import ExportProof
 from workbench.runs.folder import create_run
 
@@ -59,10 +59,10 @@ def path_chosen(monkeypatch):
     def choose(path, answer=None):
         asked = []
         monkeypatch.setattr(
-            place, "ask_choice", lambda *words, **_: (asked.append(words[-1]), answer)[1]
+            formats, "ask_choice", lambda *words, **_: (asked.append(words[-1]), answer)[1]
         )
         monkeypatch.setattr(
-            place,
+            formats,
             "choose_folder",
             lambda *words: (asked.append(words[1:]), str(path))[1],
         )

@@ -16,11 +16,11 @@ from tests.worker.exporting.conftest import make_run
 from workbench.client.service_process import ServiceProcess
 from workbench.core.specs import EXPORT_GROUPS
 from workbench.exports import run_exports
-from workbench.gui.kit import file_dialogs
-from workbench.gui.train.exporting.action import ExportAction
-from workbench.gui.train.exporting.place import proposed_name
+from workbench.gui.kit import dialogs
+from workbench.gui.train.exporting.dialog import ExportAction
+from workbench.gui.train.exporting.formats import proposed_name
 from workbench.parts import CLASSIFY, TRAIN
-from workbench.runs.store.exports import EXPORTS_NAME, keep_export, read_exports
+from workbench.runs.export.proof_table import EXPORTS_NAME, keep_export, read_exports
 
 WRONG = msgspec.structs.replace(
     PROOF,
@@ -179,7 +179,7 @@ def test_the_keyboard_reaches_all_of_it(show, run, qtbot, monkeypatch):
 def test_an_export_that_was_moved_is_not_shown(show, run, qtbot, monkeypatch):
     keep_export(run, PROOF)
     said = []
-    monkeypatch.setattr(file_dialogs, "show_error", lambda _parent, error: said.append(error.what))
+    monkeypatch.setattr(dialogs, "show_error", lambda _parent, error: said.append(error.what))
     dialog = show(run)
     dialog.folder.click()
     qtbot.waitUntil(lambda: bool(said))

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog
 from tests.gui.train.exporting.conftest import PATIENCE_MS, begin, wait_for_end
 from tests.worker.exporting.conftest import make_run
 from workbench.exports import FACTS_FORMAT
-from workbench.gui.train.exporting import action, place
+from workbench.gui.train.exporting import dialog as action
 from workbench.gui.train.exporting import dialog as export_dialog
+from workbench.gui.train.exporting import formats
 
 FACTS = f'{{"format": "{FACTS_FORMAT}"}}'
 ALL = ["Replace", "Keep both", "Cancel"]
@@ -42,8 +43,8 @@ def test_qts_own_dialog_makes_a_folder_in_the_chosen_one(show, run, tmp_path, qt
     for path in (tmp_path / "x", tmp_path / "x 2"):  # the second time, the first one is there
         QTimer.singleShot(0, press)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(place, "ask_choice", lambda *_, **__: 1)
-            assert place.ask_new_folder(dialog, "x") == str(path)
+            patch.setattr(formats, "ask_choice", lambda *_, **__: 1)
+            assert formats.ask_new_folder(dialog, "x") == str(path)
         (tmp_path / "x").mkdir(exist_ok=True)
         (tmp_path / "x" / "workbench.json").write_text(FACTS)
 
@@ -61,7 +62,7 @@ def test_only_an_earlier_export_may_be_replaced(window, path_chosen, tmp_path, f
     for chosen in (tmp_path, path)[: 2 if choices == ALL else 1]:
         for at, choice in enumerate(choices):
             asked = path_chosen(chosen, at)
-            assert place.ask_new_folder(window, path.name) == wanted[choice]
+            assert formats.ask_new_folder(window, path.name) == wanted[choice]
             assert asked[-1] == choices
 
 
@@ -72,10 +73,10 @@ def test_a_link_or_a_file_of_that_name_is_never_replaced(window, path_chosen, tm
     (tmp_path / "link").symlink_to(real)
     (tmp_path / "file").write_text("")
     path_chosen(tmp_path, 0)
-    assert place.ask_new_folder(window, "link") == str(tmp_path / "link 2")
-    assert place.ask_new_folder(window, "file") == str(tmp_path / "file 2")
+    assert formats.ask_new_folder(window, "link") == str(tmp_path / "link 2")
+    assert formats.ask_new_folder(window, "file") == str(tmp_path / "file 2")
     (tmp_path / "file 2").write_text("")
-    assert place.ask_new_folder(window, "file") == str(tmp_path / "file 3")
+    assert formats.ask_new_folder(window, "file") == str(tmp_path / "file 3")
 
 
 @pytest.mark.worker

@@ -8,9 +8,8 @@ from PySide6.QtCore import Qt
 
 from tests.gui.train.exporting.conftest import PROOF
 from workbench.exports import run_exports
-from workbench.gui.train.exporting.proof_table import ProofTable
-from workbench.runs.export.proof_table import COLUMNS
-from workbench.runs.store.exports import keep_export
+from workbench.gui.train.exporting.formats import ProofTable
+from workbench.runs.export.proof_table import COLUMNS, keep_export
 
 TITLES = [column.title for column in COLUMNS]
 

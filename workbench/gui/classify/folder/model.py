@@ -13,11 +13,11 @@ from PySide6.QtGui import QColor, QIcon
 from workbench.core.calibration.verdict import unknown_words
 from workbench.core.format import share
 from workbench.gui.classify.folder.rows import Filter, FolderRows, Numbers, SortKey
-from workbench.gui.images.thumbnails import ImageThumbnails
+from workbench.gui.images.grid import ImageThumbnails
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.browsing import ImagePlace
 from workbench.protocol.classify import Classified
+from workbench.protocol.describe_data import ImagePlace
 
 Index = QModelIndex | QPersistentModelIndex
 _Role = Qt.ItemDataRole

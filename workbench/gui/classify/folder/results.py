@@ -17,22 +17,64 @@ from PySide6.QtWidgets import (
 
 from workbench.core.format import count, plural
 from workbench.gui.classify.folder.model import COLUMNS, NEXT, TRUTH, FolderModel
-from workbench.gui.classify.folder.other_model import OtherModelLine
 from workbench.gui.classify.folder.rows import RIGHT, UNKNOWN, UNREADABLE, WRONG, Filter
-from workbench.gui.classify.folder.sorter import FolderSorter
-from workbench.gui.classify.folder.table_saver import TableSaver
+from workbench.gui.classify.folder.sorter import FolderSorter, TableSaver
 from workbench.gui.common.context import WindowContext
-from workbench.gui.images.source import ImageSource
-from workbench.gui.images.thumbnails import ImageThumbnails
-from workbench.gui.kit.buttons import SegmentedSwitch, button, show_instead
-from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.file_dialogs import ask_file
-from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.images.grid import ImageThumbnails
+from workbench.gui.images.sample_dialog import ImageSource
+from workbench.gui.kit.buttons import (
+    ElidedButton,
+    ElidedComboBox,
+    SegmentedSwitch,
+    button,
+    show_instead,
+)
+from workbench.gui.kit.dialogs import ask_file
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column, row
-from workbench.gui.kit.painted import SortHeader
-from workbench.gui.tables.class_scores import class_row, class_table
-from workbench.protocol.classify import Classified
-from workbench.protocol.classify_many import Agreement, ManyClassified
+from workbench.gui.kit.widgets import SortHeader
+from workbench.gui.tables import class_row, class_table
+from workbench.protocol.classify import Agreement, Classified, ManyClassified
+
+# other model ---------------------------------------------------------------------------------
+# The line above a folder's answers while another model is chosen than the one that gave them.
+
+
+class OtherModelLine(QWidget):
+    """Names both models, and has a button that classifies again with the chosen one.
+
+    Signals:
+        again(): The button was clicked.
+    """
+
+    again = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = plain_label(role="warning", wrap=True)
+        self.button = ElidedButton("")
+        self.button.clicked.connect(lambda _=False: self.again.emit())
+        line = row((self.words, 1), self.button, parent=self, spacing=12)
+        line.setAlignment(self.button, Qt.AlignmentFlag.AlignVCenter)
+        self.hide()
+
+    def show_models(self, used: str, chosen: str, *, is_complete: bool) -> None:
+        """Shows the titles of the model that gave the answers and of the one that is chosen; only
+        complete answers can be replaced.
+        """
+        if is_complete:
+            words = f"These are predictions of {used}. The chosen model is {chosen}."
+        else:
+            words = f"The images are classified with {used}, not with the chosen {chosen}."
+        self.words.setText(words)
+        again = f"Classify again with {chosen}"
+        self.button.setText(again.replace("&", "&&"))
+        self.button.setToolTip(plain_tip(again))
+        self.button.setVisible(is_complete)
+        self.show()
+
+
+# results -------------------------------------------------------------------------------------
 
 ROW_PX, THUMBNAIL_PX = 36, 30
 _NARROW_PX = 780

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.gui.classify.folder.job import FolderTask
-from workbench.gui.classify.folder.table_saver import TABLES
+from workbench.gui.classify.folder.sorter import TABLES
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.kit.file_dialogs import ask_folder
-from workbench.gui.kit.messages import ask_choice
-from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.kit.dialogs import ask_choice, ask_folder, ask_save_path
 from workbench.runs.export.classified_table import is_unfinished
 
 _AGAIN, _CANCEL = 1, 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.kit.file_dialogs import ask_files
+from workbench.gui.kit.dialogs import ask_files
 from workbench.pictures.folders import ENDINGS
 
 

@@ -8,14 +8,14 @@ from collections import deque
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from workbench.client.question import Handlers, Question
+from workbench.client.service_process import Handlers, Question
 from workbench.core.format import plural
 from workbench.downloads.download import host_of, is_web_address
 from workbench.errors import UsageError, WorkbenchError
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.kit.messages import ask_choice, ask_text
-from workbench.protocol.fetch_picture import FetchPicture
+from workbench.gui.kit.dialogs import ask_choice, ask_text
+from workbench.protocol.classify import FetchPicture
 from workbench.protocol.messages import Done
 
 MOST_AT_ONCE = 20

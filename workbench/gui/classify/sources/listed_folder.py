@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.gui.classify.folder.job import FolderTask
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.dialogs import ask_folder
 
 
 class Folder(PictureSource):

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.errors import PictureError
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.classify.screen.grab import grab_reason, grab_screens, refused_words
-from workbench.gui.classify.screen.overlay import RegionOverlay
+from workbench.gui.classify.screen import RegionOverlay, grab_reason, grab_screens, refused_words
 from workbench.gui.classify.state import ClassifyState
 
 HIDE_MS = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.kit.file_dialogs import ask_folder
+from workbench.gui.kit.dialogs import ask_folder
 
 
 class WatchFolder(PictureSource):

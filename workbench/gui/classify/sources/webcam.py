@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from workbench.errors import UsageError
 from workbench.gui.classify.picture_source import PictureSource, SourceSpec
-from workbench.gui.classify.webcam.dialog import WebcamDialog
-from workbench.gui.classify.webcam.multimedia import cameras, multimedia, webcam_reason
-from workbench.gui.kit.working_dialog import install_part
+from workbench.gui.classify.webcam import WebcamDialog, cameras, multimedia, webcam_reason
+from workbench.gui.kit.dialogs import install_part
 from workbench.parts import part_to_install
 
 

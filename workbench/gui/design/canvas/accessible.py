@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface, QWindow
 from shiboken6 import isValid
 
-from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.items import NodeItem
 from workbench.gui.design.canvas.view import GraphView
 
 _KEPT: list[QAccessibleInterface] = []

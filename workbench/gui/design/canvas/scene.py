@@ -16,21 +16,17 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
 from workbench.core.format import shape_text
-from workbench.core.network.diff import GraphDiff
-from workbench.core.network.graph import Edge, Node
+from workbench.core.network.graph import Edge, GraphDiff, Node
 from workbench.core.network.layout import NODE_WIDTH, Position
 from workbench.core.network.routing import Router, end_points
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.design.canvas.blocks.card import GroupItem
-from workbench.gui.design.canvas.blocks.scene import BlockScene
-from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
-from workbench.gui.design.canvas.mentions import Attention
-from workbench.gui.design.canvas.motion import Glide
-from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
-from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.blocks import BlockScene, GroupItem
+from workbench.gui.design.canvas.items import LINE_REACH, EdgeItem, NodeItem
+from workbench.gui.design.canvas.node_facts import Attention, NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.style import CanvasStyle
+from workbench.gui.kit.theme import Glide
 
 _MOST_GLIDING = 200
 """More items would not be drawn often enough: they are where they belong at once."""

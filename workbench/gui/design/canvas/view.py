@@ -21,14 +21,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
-from workbench.gui.design.canvas.blocks.card import GroupItem
-from workbench.gui.design.canvas.blocks.frame import FrameItem
-from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.edge_scroller import EdgeScroller
-from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture, Pan
-from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.blocks import FrameItem, GroupItem
+from workbench.gui.design.canvas.gesture import (
+    ARROWS,
+    PORT_REACH,
+    EdgeScroller,
+    Gesture,
+    Pan,
+    next_node,
+)
+from workbench.gui.design.canvas.items import EdgeItem, NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.walking import ARROWS, next_node
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.kit.labels import plain_tip
 

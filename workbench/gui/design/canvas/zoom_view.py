@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from workbench.core.network.routing import Box
-from workbench.gui.design.canvas.card_place import Room
-from workbench.gui.design.canvas.edge_item import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.items import LINE_REACH, EdgeItem
+from workbench.gui.design.canvas.problems import Room
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
 from workbench.gui.kit.labels import plain_label

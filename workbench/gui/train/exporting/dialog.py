@@ -6,39 +6,90 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QDialog, QWidget
 
 from workbench.client.background import Background
-from workbench.client.question import Handlers, Question
-from workbench.client.service_process import ServiceProcess
+from workbench.client.service_process import Handlers, Question, ServiceProcess
 from workbench.core.specs import ExportSpec
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.exports import missing_runtime, run_exports
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.dialog_head import DialogHead
-from workbench.gui.kit.file_dialogs import show_in_folder
-from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.dialogs import (
+    DialogHead,
+    InstallLink,
+    ask_choice,
+    ask_save_path,
+    error_details,
+    show_error,
+    show_in_folder,
+)
 from workbench.gui.kit.labels import ElidedLabel, breakable, plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row, within_screen
-from workbench.gui.kit.messages import ask_choice, error_details, show_error
-from workbench.gui.kit.theme import Theme
-from workbench.gui.kit.wait_label import WaitLabel
-from workbench.gui.kit.working_dialog import InstallLink
-from workbench.gui.train.exporting.format_list import FormatList
-from workbench.gui.train.exporting.place import (
+from workbench.gui.kit.theme import Theme, ui_font
+from workbench.gui.kit.widgets import WaitLabel
+from workbench.gui.train.exporting.formats import (
     FolderName,
+    FormatList,
+    ProofTable,
     ask_file,
     ask_new_folder,
     proposed_name,
 )
-from workbench.gui.train.exporting.proof_table import ProofTable
-from workbench.protocol.export import Export, ExportProof
+from workbench.protocol.export import Export, ExportProof, MakeReport
 from workbench.protocol.messages import Done
+from workbench.runs.export.proof_table import read_exports
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import read_card
-from workbench.runs.store.exports import read_exports
+from workbench.runs.naming import SEPARATOR
+
+# report --------------------------------------------------------------------------------------
+# Writing the report of a run: the one way for the Run menu, the list of runs and its links.
+
+_FILTERS = "Web page (*.html);;PDF (*.pdf)"
+
+
+class ReportAction(QObject):
+    """Asks where to write a run's report, and has it written.
+
+    `said` with what is being done, and how it ended; "" after a failure.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, service: ServiceProcess, window: QWidget) -> None:
+        super().__init__(window)
+        self._service = service
+        self._window = window
+
+    def ask(self, run: Path, title: str) -> None:
+        """Writes the report of a run, trained or not; the format is the file's ending."""
+        name = title.replace(SEPARATOR, " ").replace("/", "-")
+        path, _ = ask_save_path(
+            self._window,
+            f"Report of {title}",
+            name,
+            _FILTERS,
+            kind="report",
+            is_format_by_name=True,
+        )
+        if not path:
+            return
+        self.said.emit(f"Writing {Path(path).name}…")
+        handlers = Handlers(
+            on_done=lambda answer: self.said.emit(answer.text),
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.said.emit(progress.text),
+        )
+        self._service.send(MakeReport(id=0, run=str(run), path=path), handlers)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit("")
+        show_error(self._window, error)
+
+
+# dialog --------------------------------------------------------------------------------------
 
 _SIZE_PX = QSize(1060, 652)
 _LINE_PX = 400
@@ -385,3 +436,59 @@ def _read(run: RunFolder) -> _Kept:
     except RunFolderError:  # then no row is of earlier weights; an export says what is wrong
         checksum = ""
     return _Kept(read_exports(run), checksum)
+
+
+# action --------------------------------------------------------------------------------------
+# Exporting a trained run: the one way for the File menu and the list of runs.
+
+
+class ExportAction(QObject):
+    """Opens the dialog that exports a run's model, one for each run.
+
+    Signals:
+        said: What was exported.
+        help_asked: Key of a help page.
+    """
+
+    said = Signal(str)
+    help_asked = Signal(str)
+
+    def __init__(self, theme: Theme, worker: ServiceProcess, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._worker = worker
+        self._window = window
+
+    def ask(self, run: Path, title: str, key: str = "") -> ExportDialog:
+        """Opens the dialog of a run, or brings it up; with a format, where that was chosen."""
+        dialog = self._open(run)
+        if dialog is None:
+            dialog = ExportDialog(self._theme, self._worker, run, title, self._window.window())
+            dialog.said.connect(self.said)
+            dialog.head.help_asked.connect(self.help_asked)
+            dialog.show()
+        else:
+            dialog.raise_()
+            dialog.activateWindow()
+        if key:
+            dialog.formats.select(key)
+        return dialog
+
+    def may_close(self) -> bool:
+        """Asks what becomes of an export that is under way while the window closes."""
+        if not any(dialog.is_exporting for dialog in self._dialogs()):
+            return True
+        words = "Closing Workbench cancels the export; nothing is written then."
+        choices = ("Close Workbench", "Keep exporting")
+        return (
+            ask_choice(self._window, "A model is being exported.", words, choices, default=1) == 0
+        )
+
+    def _open(self, run: Path) -> ExportDialog | None:
+        return next(
+            (each for each in self._dialogs() if each.run == run and each.isVisible()), None
+        )
+
+    def _dialogs(self) -> list[ExportDialog]:
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.window().findChildren(ExportDialog, options=direct)

@@ -10,9 +10,8 @@ import numpy as np
 
 from workbench.core.outside_text import csv_cells
 from workbench.curves import CurveSpec
-from workbench.gui.plots.x_scale import XScale
-from workbench.runs.log.columns import Column
-from workbench.runs.log.series import Series, epoch_at
+from workbench.gui.plots.scaling import XScale
+from workbench.runs.log.curve_columns import Column, Series, epoch_at
 
 
 @dataclass(frozen=True)

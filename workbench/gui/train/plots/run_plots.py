@@ -4,29 +4,206 @@ by one timer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter, thread_time
 
 import numpy as np
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QMenu, QSlider, QWidget
 
 from workbench.client.background import Background
-from workbench.curves import all_curves
+from workbench.core.format import share
+from workbench.curves import CurveSpec, all_curves
 from workbench.gui.common.figure_saver import FigureSaver
+from workbench.gui.kit.labels import ElidedLabel, plain_label, plain_tip
 from workbench.gui.kit.layout import add_to, column, row
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.smoothing_control import SmoothingControl
-from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
-from workbench.gui.train.plots.choices import PlotChoices
-from workbench.gui.train.plots.legend import Legend, LegendEntry
+from workbench.gui.plots.scaling import X_AXES, XScale, scale_of
+from workbench.gui.train.plots.legend import Legend, LegendEntry, Overlay
 from workbench.gui.train.plots.live_plot import LivePlot
-from workbench.gui.train.plots.overlay import Overlay
-from workbench.gui.train.plots.redraw_throttle import RedrawThrottle
 from workbench.runs.log.history import MetricHistory
+
+# choices -------------------------------------------------------------------------------------
+# What the user chooses for all plots at once, as actions of their menus.
+
+
+class PlotChoices(QObject):
+    """The x axis, whether it is logarithmic, and which plots are shown below the others.
+
+    The same actions are in the menu of each plot. `changed` when one of them changes.
+    """
+
+    changed = Signal()
+
+    def __init__(self, below: Iterable[CurveSpec], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._group = QActionGroup(self)
+        self.axes = {key: self._group.addAction(title) for key, title in X_AXES.items()}
+        for key, action in self.axes.items():
+            action.setCheckable(True)
+            action.setData(key)
+        self.axes["epoch"].setChecked(True)
+        self.log_x = QAction("Logarithmic x axis", self)
+        self.log_x.setCheckable(True)
+        self.below = {curve.key: QAction(f"Show {curve.title.lower()}", self) for curve in below}
+        for action in self.below.values():
+            action.setCheckable(True)
+            action.toggled.connect(self.changed)
+        self._group.triggered.connect(self.changed)
+        self.log_x.toggled.connect(self.changed)
+
+    @property
+    def x_axis(self) -> str:
+        """A key of X_AXES."""
+        return str(self._group.checkedAction().data())
+
+    @property
+    def is_x_log(self) -> bool:
+        """Whether the x axis is logarithmic."""
+        return self.log_x.isChecked()
+
+    def add_to(self, menu: QMenu) -> None:
+        """Adds the actions to a plot's menu."""
+        axes = menu.addMenu("X axis")
+        axes.addActions(self._group.actions())
+        axes.addSeparator()
+        axes.addAction(self.log_x)
+        menu.addActions(list(self.below.values()))
+
+
+# redraw throttle -----------------------------------------------------------------------------
+# Throttle that decides when a live plot is drawn again: as often as the eye gains something, and
+# no more.
+#
+# Drawing takes time from the training it shows.
+
+LIVE_SHARE = 0.006
+"""New values may take this share of one processor. What the user changes (zoom,
+smoothing, another run) is drawn at once."""
+
+MIN_INTERVAL_S = 0.4
+MAX_INTERVAL_S = 5.0
+
+
+class RedrawThrottle:
+    """Decides when new values are worth a drawing. Times are in seconds of one clock."""
+
+    def __init__(self) -> None:
+        self._drawn_at = float("-inf")
+        self._interval_s = MIN_INTERVAL_S
+        self._drawn_size: tuple[int, ...] = ()
+
+    def drew(self, now_s: float, cost_s: float, size: tuple[int, ...]) -> None:
+        """A drawing of so many batches, epochs, ... is done, and took that processor time."""
+        self._drawn_at = now_s
+        self._drawn_size = size
+        self._interval_s = min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, cost_s / LIVE_SHARE))
+
+    def wait_s(self, now_s: float, size: tuple[int, ...], steps_per_pixel: float) -> float:
+        """Seconds until the next drawing is due; 0.0 when it is.
+
+        Batches that do not fill a pixel column may wait for the longest interval; an epoch
+        may not.
+        """
+        interval_s = self._interval_s
+        if len(size) == len(self._drawn_size):
+            is_small = size[0] - self._drawn_size[0] < steps_per_pixel
+            if size[1:] == self._drawn_size[1:] and is_small:
+                interval_s = MAX_INTERVAL_S
+        return max(0.0, self._drawn_at + interval_s - now_s)
+
+
+# smoothing control ---------------------------------------------------------------------------
+# Chooses how much of an epoch the smooth curves of all plots average over.
+
+SLIDER_STEPS = 60
+_LEAST, _DECADES = 0.01, 3.0
+_SLIDER_PX, _GAP_PX = 56, 6
+DEFAULT_EPOCHS = 0.05
+"""Short enough that the first epoch is followed, whatever a loss falls from."""
+
+
+def position_of(epochs: float) -> int:
+    """Part of an epoch, or a number of them -> nearest slider position; 0 for none."""
+    if epochs <= 0.0:
+        return 0
+    return max(0, round(SLIDER_STEPS * math.log10(epochs / _LEAST) / _DECADES))
+
+
+def epochs_of(position: int) -> float:
+    """Slider position -> epochs averaged over: 0 (none), then 0.01 to 10, by ratio."""
+    return float(_LEAST * 10.0 ** (_DECADES * position / SLIDER_STEPS)) if position > 0 else 0.0
+
+
+def smoothing_words(epochs: float) -> str:
+    """How much is averaged over: "off", "5% of an epoch", "2.5 epochs"."""
+    if epochs <= 0.0:
+        return "off"
+    if epochs < 0.995:
+        return f"{share(epochs, 0)} of an epoch"
+    rounded = float(f"{epochs:.2g}")
+    return "1 epoch" if rounded == 1.0 else f"{rounded:g} epochs"
+
+
+class _Slider(QSlider):
+    """A double click resets it."""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.setValue(position_of(DEFAULT_EPOCHS))
+        event.accept()
+
+
+class SmoothingControl(QWidget):
+    """One slider for all plots, with its name and unit. `changed` when it was moved.
+
+    Epochs as the unit: each run is averaged by its own length of an epoch, so that its curve is
+    the same alone and beside others.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.slider = _Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, SLIDER_STEPS)
+        self.slider.setValue(position_of(DEFAULT_EPOCHS))
+        self.slider.setFixedWidth(_SLIDER_PX)
+        self.slider.setAccessibleName("Smoothing")
+        self.words = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.words.setProperty("role", "dim")
+        self._name = plain_label("Smoothing", role="dim")
+        row(self._name, self.slider, (self.words, 1), parent=self, spacing=_GAP_PX)
+        self.slider.valueChanged.connect(self._on_moved)
+        self._show_words()
+
+    @property
+    def epochs(self) -> float:
+        """How many epochs are averaged over; 0.0 for none."""
+        return epochs_of(self.slider.value())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_words()
+
+    def _on_moved(self) -> None:
+        self._show_words()
+        self.changed.emit()
+
+    def _show_words(self) -> None:
+        words = smoothing_words(self.epochs)
+        room = self.width() - self._name.sizeHint().width() - _SLIDER_PX - 2 * _GAP_PX
+        is_short = self.words.fontMetrics().horizontalAdvance(words) > room
+        self.words.set_full_text(words.partition(" of ")[0] if is_short else words)
+        self.words.setToolTip(plain_tip(words))
+        tip = f"Smoothing of the training curves: {words}.\nDouble-click to reset."
+        self.slider.setToolTip(plain_tip(tip))
+
+
+# run plots -----------------------------------------------------------------------------------
 
 REDRAW_INTERVAL_MS = 40
 END_MARGIN = 1.02

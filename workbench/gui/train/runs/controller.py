@@ -8,33 +8,207 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from workbench.client.background import Background
-from workbench.core.format import plural
+from workbench.core.format import count, plural
+from workbench.core.params import IntParam
 from workbench.core.projects.project import HERE, Project
-from workbench.core.training.longer import LongerTraining
-from workbench.errors import WorkbenchError
+from workbench.core.training.learning_rates import LongerTraining
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.errors import ParamError, WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.project_runs import may_end
-from workbench.gui.common.run_text import quoted
-from workbench.gui.kit.file_dialogs import open_folder
-from workbench.gui.kit.messages import ask_text, make_box, show_notice
-from workbench.gui.kit.save_path import ask_save_path
-from workbench.gui.train.exporting.action import ExportAction
-from workbench.gui.train.report import ReportAction
-from workbench.gui.train.runs.card_dialog import ModelCardDialog
-from workbench.gui.train.runs.compare_dialog import CompareRuns
-from workbench.gui.train.runs.compare_many_dialog import CompareManyRuns
-from workbench.gui.train.runs.longer_dialog import TrainLongerDialog
-from workbench.gui.train.runs.notes_dialog import RunNotesDialog
+from workbench.gui.common.run_text import elide_mode, may_end, quoted
+from workbench.gui.forms.number_field import NumberField
+from workbench.gui.kit.dialogs import ask_save_path, ask_text, make_box, open_folder, show_notice
+from workbench.gui.kit.labels import ElidedLabel, plain_label, restyle
+from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
+from workbench.gui.kit.theme import ui_font
+from workbench.gui.train.exporting.dialog import ExportAction, ReportAction
+from workbench.gui.train.runs.compare_dialog import CompareManyRuns, CompareRuns
 from workbench.runs.export.tables import export_curves
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.projects import project_key
 from workbench.runs.library.summary import RunSummary
-from workbench.runs.request import RunRequest
-from workbench.runs.state.longer import longer_training
-from workbench.runs.store.notes import RunNotes, read_notes
+from workbench.runs.state.preparing import longer_training
+from workbench.runs.store.notes import (
+    CARD_FIELDS,
+    MAX_CARD_TEXT,
+    MAX_TEXT,
+    MAX_TITLE,
+    CardText,
+    RunNotes,
+    read_notes,
+    tidy,
+)
+
+# card dialog ---------------------------------------------------------------------------------
+# What only people know of a model: the texts of the model card in its report.
+
+
+class ModelCardDialog(QDialog):
+    """Edits the texts; `card()` is what was written."""
+
+    def __init__(self, name: str, card: CardText, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Model card — Workbench")
+        self.setMinimumWidth(480)
+        self.fields: dict[str, QPlainTextEdit] = {}
+        form = column(parent=self, margins=(20, 16, 20, 16), spacing=6)
+        words = f"For the report of {name}. Figures are filled in by themselves."
+        add_to(form, plain_label(words, role="dim", wrap=True), Gap(6))
+        for key, title, hint in CARD_FIELDS:
+            field = self.fields[key] = QPlainTextEdit(getattr(card, key))
+            field.setPlaceholderText(f"{hint[:1].upper()}{hint[1:]}")
+            field.setTabChangesFocus(True)
+            field.setMinimumHeight(84)
+            field.setAccessibleName(title)
+            label = plain_label(title)
+            label.setBuddy(field)
+            add_to(form, label, field, Gap(6))
+        kinds = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        form.addWidget(buttons)
+
+    def card(self) -> CardText:
+        """What was written."""
+        texts = {key: field.toPlainText()[:MAX_CARD_TEXT] for key, field in self.fields.items()}
+        return CardText(**texts)
+
+
+# longer dialog -------------------------------------------------------------------------------
+# Dialog for the epochs that a completed run is trained to, and what that means.
+
+_WIDTH_PX = 460
+_MARGIN_PX = 20
+_MOST = max(p.maximum for p in RECIPE_PARAMS if p.key == "epochs" and isinstance(p, IntParam))
+
+
+class TrainLongerDialog(QDialog):
+    """Asks for the total number of epochs of a run with this name: `epochs` once accepted."""
+
+    def __init__(self, label: str, longer: LongerTraining, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._longer = longer
+        done = longer.epochs_done
+        self.setWindowTitle("Train longer — Workbench")
+        self.setFixedWidth(_WIDTH_PX)
+        name = ElidedLabel()
+        name.setFont(ui_font(weight=600))
+        name.set_full_text(label, elide_mode(label))
+        param = IntParam("epochs", min(2 * done, _MOST), "", minimum=done + 1, maximum=_MOST)
+        self.number = NumberField(param)
+        self.number.setAccessibleName("Epochs in total")
+        self.words = plain_label(role="dim", wrap=True)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.button(kinds.Ok).setText("Train longer")
+        restyle(self.buttons.button(kinds.Ok), role="primary")
+        self.buttons.accepted.connect(self._on_accepted)
+        self.buttons.rejected.connect(self.reject)
+        self.number.entered.connect(self._on_entered)
+        self._build(name, plain_label(f"{count(done)} done so far", role="dim"))
+        self._on_entered(param.default)
+        self.number.setFocus()
+
+    def _build(self, name: QLabel, done: QLabel) -> None:
+        title = plain_label("Epochs in total")
+        title.setBuddy(self.number)
+        line = row(title, self.number, done, STRETCH, spacing=12)
+        parts = (name, Gap(4), line, Gap(4), self.words, Gap(8), self.buttons)
+        column(*parts, parent=self, margins=(_MARGIN_PX, 16, _MARGIN_PX, 16), spacing=6)
+
+    @property
+    def epochs(self) -> int:
+        """The total number of epochs."""
+        return int(self.number.value())
+
+    def _on_entered(self, value: object) -> bool:
+        """Shows what a number means; False where it is not allowed."""
+        if isinstance(value, int | float):
+            self.number.set_value(value)
+        try:
+            epochs = self.number.checked()
+        except ParamError as error:
+            self._say(f"Expected: {error.expected}.")
+            return False
+        self._say("\n\n".join(self._longer.words(epochs)))
+        return True
+
+    def _say(self, words: str) -> None:
+        """Shows some sentences; room that was taken once is kept, so that nothing moves."""
+        self.words.setText(words)
+        self.words.ensurePolished()
+        height = self.words.heightForWidth(_WIDTH_PX - 2 * _MARGIN_PX)
+        self.words.setMinimumHeight(max(self.words.minimumHeight(), height))
+        self.adjustSize()
+
+    def _on_accepted(self) -> None:
+        if self._on_entered(None):
+            self.accept()
+
+
+# notes dialog --------------------------------------------------------------------------------
+# A run's name, tags and note, in one small form.
+
+
+class RunNotesDialog(QDialog):
+    """Edits what people write about a run; `notes()` is what they wrote.
+
+    `focus` is "rename", "tags" or "note": the field that is ready to be typed in.
+    """
+
+    def __init__(self, run: RunSummary, focus: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Name, tags and note — Workbench")
+        self.setMinimumWidth(420)
+        self.title = QLineEdit(run.own_title)
+        self.title.setPlaceholderText(run.label)
+        self.title.setMaxLength(MAX_TITLE)
+        self.tags = QLineEdit(" ".join(run.tags))
+        self.tags.setPlaceholderText("baseline paper")
+        self.text = QPlainTextEdit(run.note)
+        self.text.setPlaceholderText("What was tried, and the result")
+        self.text.setTabChangesFocus(True)
+        self.text.setMinimumHeight(120)
+        form = column(parent=self, margins=(20, 16, 20, 16), spacing=6)
+        for words, field in (("Name", self.title), ("Tags", self.tags), ("Note", self.text)):
+            label = plain_label(words, role="dim")
+            label.setBuddy(field)
+            field.setAccessibleName(words)
+            add_to(form, label, field)
+            if field is self.tags:
+                hint = "Separate tags with spaces. Filter runs with tag:baseline."
+                form.addWidget(plain_label(hint, role="dim", wrap=True))
+            add_to(form, Gap(6))
+        kinds = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        form.addWidget(buttons)
+        wanted = {"tags": self.tags, "note": self.text}.get(focus, self.title)
+        wanted.setFocus()
+        if wanted is self.title:
+            self.title.selectAll()
+
+    def notes(self) -> RunNotes:
+        """What was written, tidied."""
+        tags = self.tags.text().replace(",", " ").split()
+        text = self.text.toPlainText()[:MAX_TEXT]
+        return tidy(RunNotes(title=self.title.text(), tags=tags, text=text))
+
+
+# controller ----------------------------------------------------------------------------------
 
 Runs = list[RunSummary]
 

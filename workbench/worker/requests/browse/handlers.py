@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -10,17 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from PIL import Image
 
 from workbench.core.specs import FilePart, LoadedData, Part, parts_of
-from workbench.errors import DatasetError, PictureError, SaveError
+from workbench.core.storage.own_file import make_own_folder, refuse_link, replace_own
+from workbench.errors import DatasetError, LinkFoundError, PictureError, SaveError
 from workbench.pictures.contents import content_of_file, content_of_pixels
 from workbench.pictures.png import write_png
 from workbench.pictures.thumbnails import part_picture, thumbnail
 from workbench.protocol.bases import DataRequest
-from workbench.protocol.browsing import (
+from workbench.protocol.describe_data import (
     IdentifyImages,
     ImageContents,
     ImagePlace,
@@ -31,8 +35,94 @@ from workbench.protocol.browsing import (
 )
 from workbench.protocol.messages import Done
 from workbench.worker.input.sources import edits_of, load_source
-from workbench.worker.requests.browse.thumbnail_cache import ThumbnailCache
 from workbench.worker.requests.session import Job
+
+# thumbnail cache -----------------------------------------------------------------------------
+# Small images of files, kept on disk: by path, size and time of change of the file.
+#
+# They can be made again: the longest unused go first when there are too many, and a full disk only
+# means that they are made each time.
+
+KEEP_BYTES = 512 * 2**20
+"""About 100,000 thumbnails."""
+
+_LOOK_EVERY = 2_000
+"""So many new ones are written before their sizes are added up."""
+
+_QUALITY = 90
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+class ThumbnailCache:
+    """The thumbnails of one size below a cache folder."""
+
+    def __init__(self, cache_folder: Path, size: int, *, keep_bytes: int = KEEP_BYTES) -> None:
+        self._folder = cache_folder / "thumbnails"
+        self._size = size
+        self._keep_bytes = keep_bytes
+        self._num_new = 0
+
+    def place_of(self, file: str, value_range: str = "") -> Path | None:
+        """Path that the thumbnail of a file, decoded with a range, has or would have; None where
+        there is no such file.
+        """
+        try:
+            status = os.stat(file)  # noqa: PTH116 - a hundred thousand Paths are slow
+        except (OSError, ValueError):
+            return None
+        mark = f"{os.path.abspath(file)}\0{status.st_size}\0{status.st_mtime_ns}\0{self._size}"  # noqa: PTH100 - as above
+        mark += f"\0{value_range}" if value_range else ""
+        digest = hashlib.blake2b(mark.encode(errors="surrogateescape"), digest_size=16).hexdigest()
+        return self._folder / digest[:2] / f"{digest[2:]}.jpg"
+
+    def find(self, place: Path) -> bool:
+        """Whether a thumbnail is there; it counts as used then."""
+        try:
+            refuse_link(place)
+            os.utime(place, follow_symlinks=False)
+        except (OSError, LinkFoundError):
+            return False
+        return True
+
+    def store(self, place: Path, pixels: Pixels) -> bool:
+        """Keeps a thumbnail; False where that is not possible."""
+        try:
+            for folder in (self._folder, place.parent):
+                make_own_folder(folder, parents=True)
+            replace_own(place, _jpeg(pixels))
+        except (OSError, LinkFoundError):
+            return False
+        self._num_new += 1
+        if self._num_new % _LOOK_EVERY == 0:
+            self.prune()
+        return True
+
+    def prune(self) -> None:
+        """Removes the longest unused beyond what is kept."""
+        found: list[tuple[float, int, Path]] = []
+        for path in self._folder.glob("??/*.jpg"):
+            with contextlib.suppress(OSError):  # another process has removed it
+                status = path.lstat()
+                found.append((status.st_mtime, status.st_size, path))
+        spare = sum(size for _, size, _ in found) - self._keep_bytes
+        for _, size, path in sorted(found):
+            if spare <= 0:
+                break
+            spare -= size
+            path.unlink(missing_ok=True)
+
+
+def _jpeg(pixels: Pixels) -> bytes:
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    file = io.BytesIO()
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image.save(file, "JPEG", quality=_QUALITY, subsampling=0)
+    return file.getvalue()
+
+
+# handlers ------------------------------------------------------------------------------------
 
 SIZE_PX = 128
 """Longer side of a thumbnail."""

@@ -10,10 +10,9 @@ import numpy as np
 
 from workbench.core.specs import Part, parts_of
 from workbench.errors import DatasetError
-from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
-from workbench.pictures.thumbnails import part_picture, thumbnail
-from workbench.protocol.browsing import ShowPicture
+from workbench.pictures.thumbnails import decode_reduced, part_picture, thumbnail
+from workbench.protocol.describe_data import ShowPicture
 from workbench.protocol.messages import Done
 from workbench.worker.input.sources import edits_of, load_source
 from workbench.worker.requests.session import Job

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.core.calibration.temperature import with_temperature
 from workbench.core.format import bytes_text, milliseconds_text
+from workbench.core.network.graph import Graph
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.core.storage.save import refuse_unwritable, save_bytes, save_folder
 from workbench.errors import (
@@ -29,27 +30,54 @@ from workbench.exports import is_export_folder, missing_runtime, run_exports
 from workbench.inference.runner import Labels, Pixels
 from workbench.protocol.export import Export, Exported, ExportProject, ExportProof
 from workbench.protocol.messages import Done
-from workbench.runs.export.proof_table import difference_text, fault_words
+from workbench.runs.export.proof_table import difference_text, fault_words, keep_export
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.exports import keep_export
 from workbench.worker.input.sources import match_classes, run_part, run_test_part
-from workbench.worker.requests.exporting.comparison import compare, first_fault, noise, worst_images
 from workbench.worker.requests.exporting.converter import (
     CALIBRATION_NAME,
     EXPECTED_NAME,
     ConverterOrder,
     convert,
 )
-from workbench.worker.requests.exporting.crashes import crashing_node
-from workbench.worker.requests.exporting.reading import (
+from workbench.worker.requests.exporting.proof import (
     PROBABILITIES,
     Reading,
+    compare,
+    first_fault,
     memory_to_give,
+    noise,
     read_back,
+    worst_images,
 )
 from workbench.worker.requests.exporting.ready import facts_name, inner_temperature
 from workbench.worker.requests.session import CancelledError, Job
 from workbench.worker.saved_models.keras_runner import KerasRunner
+
+# crashes -------------------------------------------------------------------------------------
+# Search for the layer at which a converter or a runtime crashes: found by exports of ever smaller
+# parts.
+
+
+def crashing_node(graph: Graph, nodes: Collection[str], crashes: Callable[[str], bool]) -> str:
+    """The id of the layer that an export crashes at; "" where that is none of the network's.
+
+    About the logarithm of the number of layers are tried.
+
+    Args:
+        graph: The network, of which an export crashes.
+        nodes: Its layers that an export has.
+        crashes: Whether an export of the network up to a layer, with that, crashes.
+    """
+    suspects = [node for node in graph.order if node in nodes]
+    while len(suspects) > 1:
+        node = suspects[(len(suspects) - 1) // 2]
+        before = graph.ancestors(node) | {node}
+        is_in = crashes(node)
+        suspects = [each for each in suspects if (each in before) == is_in]
+    return suspects[0] if suspects and graph.sources(suspects[0]) else ""
+
+
+# handler -------------------------------------------------------------------------------------
 
 MOST_CHECKED = 500
 """Test images that an export is compared on, evenly spread over all."""

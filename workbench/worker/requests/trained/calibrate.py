@@ -14,7 +14,7 @@ from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.messages import Done
 from workbench.protocol.trained.calibration import Calibrate, calibration_words
 from workbench.runs.folder import RunFolder
-from workbench.runs.store.references import keep_calibration
+from workbench.runs.store.image_features import keep_calibration
 from workbench.worker.input.sources import run_parts
 from workbench.worker.requests.session import Job
 from workbench.worker.requests.trained.evaluate import evaluate_again

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.core.evaluation.thresholds import Wish
+from workbench.core.evaluation.ranking import Wish
 from workbench.errors import UsageError, WorkbenchError
-from workbench.inference.answers import ImageResults, Numbers
-from workbench.inference.scoring import score_all
+from workbench.inference.runner import ImageResults, Numbers, score_all
 from workbench.pictures.prepare import PreparedPart
 from workbench.protocol.trained.evaluate import (
     Evaluate,
@@ -21,13 +20,12 @@ from workbench.protocol.trained.evaluate import (
     SliceBy,
     SliceScore,
 )
-from workbench.runs.export.image_tables import EvaluatedImages, write_evaluated
+from workbench.runs.export.tables import EvaluatedImages, write_evaluated
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.scores import SET_IMAGES
+from workbench.runs.log.texts import SET_IMAGES
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.evaluation import known_scores, remove_evaluation
-from workbench.runs.store.image_scores import ScoredImages
-from workbench.runs.store.image_slices import SLICE_TITLES, slices_of, why_not
+from workbench.runs.store.image_scores import SLICE_TITLES, ScoredImages, slices_of, why_not
 from workbench.worker.input.sources import (
     edits_of,
     match_classes,
@@ -36,13 +34,14 @@ from workbench.worker.input.sources import (
     run_part,
 )
 from workbench.worker.requests.session import CancelledError, Job
-from workbench.worker.saved_models.class_thresholds import class_thresholds, unknown_threshold
 from workbench.worker.saved_models.evaluation import (
     class_scores_of,
+    class_thresholds,
     count_in_training,
     evaluation_of,
     keep,
     scored_images,
+    unknown_threshold,
 )
 
 

@@ -16,9 +16,13 @@ from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_levels, on_picture, overlaid
 from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.trained.explain import Explain, Explained, Method
-from workbench.worker.explain.explainer import Explanation, explainer_of
-from workbench.worker.explain.occlusion import LEAST_DROP
-from workbench.worker.explain.random_weights import random_weights, rank_correlation
+from workbench.worker.explain import (
+    LEAST_DROP,
+    Explanation,
+    explainer_of,
+    random_weights,
+    rank_correlation,
+)
 from workbench.worker.requests.classify import PREVIEW_SIZE
 from workbench.worker.requests.session import Job
 from workbench.worker.saved_models.keras_runner import KerasRunner

@@ -12,11 +12,13 @@ from workbench.inference.runner import Pixels
 from workbench.pictures.heat import heat_colors, weight_colors
 from workbench.protocol.trained.feature_maps import MOST_CHANNELS, LayerShown, ShowLayer
 from workbench.runs.model_card import weights_of
-from workbench.worker.feature_maps.looker import Chosen, Looker, looker_of
-from workbench.worker.feature_maps.planes import (
+from workbench.worker.feature_maps import (
+    Chosen,
     Levels,
+    Looker,
     Planes,
     columns_for,
+    looker_of,
     planes_of,
     sheet,
     tile_levels,

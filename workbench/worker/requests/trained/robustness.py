@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.alterations import suite
-from workbench.core.projects.robustness import RobustnessTest
+from workbench.core.projects.project import RobustnessTest
 from workbench.errors import UsageError, WorkbenchError
 from workbench.protocol.trained.robustness import MeasureRobustness, Robustness
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
-from workbench.runs.store.robustness import keep_robustness
+from workbench.runs.store.evaluation import keep_robustness
 from workbench.worker.input.sources import match_classes, run_test_part
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.robustness import refuse_unknown, robustness_of
+from workbench.worker.saved_models.evaluation import refuse_unknown, robustness_of
 
 
 def measure_robustness(job: Job, request: MeasureRobustness) -> Robustness:
