@@ -21,7 +21,7 @@ _AGAIN_S = 60.0
 class AwayRuns:
     """Reconnects to runs that go on elsewhere without a run mirror here, each at most once a
     minute: a run mirror that ends at once would do so again. Only to addresses that the user has
-    agreed to connect to (`runs.places`), as are those of all runs started here.
+    agreed to connect to (`runs.trust`), as are those of all runs started here.
     """
 
     def __init__(self) -> None:

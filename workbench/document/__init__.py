@@ -4,6 +4,6 @@ The document holds the current project and an undo stack of before/after values 
 selections: an edit is never an inverse operation. Shapes, costs and problems are recomputed before
 any signal is emitted, so that a slot finds them in step. `FixFinder` tries fixes in slices, a few
 in each turn of the event loop. Folding a group is stored in the project, but is no step of undo
-(`view_state`). Files are written by a thread (`FileWriter`); a version of the file that another
+(`placement`). Files are written by a thread (`FileWriter`); a version of the file that another
 program has written is never replaced without a question.
 """

@@ -127,7 +127,7 @@ started from outside beside others. Without it a trainer starts the others itsel
 
 CLUSTER_NAME = "cluster.json"
 """File in a run's folder: the same, where all machines were started from one place; it counts where
-it was put there by this user (`runs.seal`)."""
+it was put there by this user (`runs.trust`)."""
 
 FIRST_PORT = 23_200
 """Port of a machine whose address names none."""

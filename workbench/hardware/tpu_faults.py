@@ -1,5 +1,5 @@
 """What TensorFlow and libtpu print when a TPU fails, in words, with a remedy. One table for the
-trainer's last event and for crashed trainers; what ssh prints is in `remote.ssh.faults`.
+trainer's last event and for crashed trainers; what ssh prints is in `remote.ssh.command`.
 """
 
 from __future__ import annotations

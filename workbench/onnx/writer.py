@@ -73,7 +73,7 @@ class OnnxWriter:
 
 @dataclass(frozen=True)
 class WrittenLayer:
-    """A layer while it is written: see `core.specs.onnx.OnnxLayer`."""
+    """A layer while it is written: see `core.specs.layer.OnnxLayer`."""
 
     writer: OnnxWriter
     params: Mapping[str, Any]

@@ -80,7 +80,7 @@ _MODES = {1: "L", 3: "RGB"}
 
 @dataclass(frozen=True)
 class Examined:
-    """What is known of each image of a part, in columns; see `core.data_check.survey.Survey`."""
+    """What is known of each image of a part, in columns; see `core.data_check.findings.Survey`."""
 
     reasons: dict[int, str]
     formats: list[str]
@@ -234,7 +234,7 @@ class FeatureMaker(Protocol):
         """Numbers for each image."""
 
     def of(self, images: Pixels) -> Floats:
-        """uint8 (n, *shape) -> (n, num_features), for a step of `pictures.steps` at most."""
+        """uint8 (n, *shape) -> (n, num_features), for a step of `pictures.contents` at most."""
 
 
 def survey_of(

@@ -64,7 +64,7 @@ Lower = Callable[[Sequence[int]], Generator[tuple[int, Lowering], None, None]]
 
 
 class Compiler(Protocol):
-    """The TPU compiler; see `compile_call.CompilerCall`."""
+    """The TPU compiler; see `compile_answers.CompilerCall`."""
 
     def compile(self, text: str, chip: ChipChoice, *, deadline_s: float) -> CompilerAnswer:
         """What becomes of a step in StableHLO on one core."""

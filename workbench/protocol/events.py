@@ -110,7 +110,7 @@ class DataReady(RunEvent, frozen=True, kw_only=True, tag="data_ready"):
     """The images are there and split. `bad_files` were left out, with the reason.
 
     `validates_on_test`: the validation images are those of the test set, not held out of training.
-    `split`: where a split by content was cut, as `core.split_marks` writes it; {} without one.
+    `split`: where a split by content was cut, as `core.specs.dataset` writes it; {} without one.
     `per_class`: for each class how many images train, validate and test; [] in older logs.
     `num_shared`: held-out images that are also among the training images, pixel by pixel; 0 where
     that is not known.

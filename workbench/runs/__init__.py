@@ -9,10 +9,11 @@ export   tables and TensorBoard's scalars
 
 - `RunFolder` lists the files of a run. The request is written once and never changed; more epochs
   are in a file beside it (`Extensions`).
-- A trainer is alive while it holds the run's lock (`lock`); process id and silence mean nothing.
+- A trainer is alive while it holds its run's lock (`folder`); process id and silence mean
+  nothing.
 - A run belongs to a project by the project's id. Its name (number, and what differs) is made in
-  `naming` alone, the differences of two networks are worded in `compare_graphs` alone.
-- A run behind a link is only read (`ownership`).
+  `naming` alone, as are the words for the differences of two networks.
+- A run behind a link is only read (`home`).
 - `control` also keeps who has requested a stop, for a terminal that follows the run.
 - A folder may come from elsewhere. An address in it is contacted only after the user has confirmed
   it (`places`; one question names all of them). A queued run starts by itself only where it was

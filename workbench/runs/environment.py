@@ -98,7 +98,7 @@ def trainer_environment(
         "PYTHONUNBUFFERED": "1",
         **more,
     }
-    # TMPDIR: of a trainer it names a folder that goes with it (`worker.process.session_folder`).
+    # TMPDIR: of a trainer it names a folder that goes with it (`worker.process.setup`).
     before = {name: users.get(name) for name in (*own, "TMPDIR")}
     return {**users, **own, OUTER_VARIABLE: json.dumps(before)}
 

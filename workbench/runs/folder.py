@@ -1,35 +1,35 @@
 """A run's folder: its request (never changed), its events, and its results.
 
-request.json   what to train: the whole project, its title and origin; written once (request.py)
-events.jsonl   numbered events, appended by the trainer (event_log.py)
+request.json   what to train: the whole project, its title and origin; written once (this module)
+events.jsonl   numbered events, appended by the trainer (log/event_log.py)
 control        the last command to the trainer (control.py)
 retry          the run's mirror shall try to connect now (control.py)
-worker.lock    locked while the trainer is running (lock.py)
+worker.lock    locked while the trainer is running (this module)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
-initial.npz    the weights of another run that it starts from (initial_weights.py)
-references.npz what the distance from the training images is measured by (references.py)
-checkpoints/   from where the run can be resumed (checkpoint.py)
-confusions.bin one confusion matrix an epoch (confusions.py)
-evaluation.json  the latest evaluation of its model (evaluation.py)
-robustness.json, robustness_suite.json   its accuracy on altered test images (robustness.py)
-image_scores.npz  what it answered for each image there (image_scores.py)
-class_scores.npz  the probability of each class for each of them (class_scores.py)
-notes.json     title, tags and note that people gave it (notes.py)
-waiting        it waits for its turn (queue.py)
-origin.json    the machine and the images it was computed from (origin.py)
-target.json    where it goes on since it was moved (elsewhere.py)
-extensions.json  more epochs than the request plans (extensions.py)
+initial.npz    the weights of another run that it starts from (store/weights_file.py)
+references.npz what the distance from the training images is measured by (store/image_features.py)
+checkpoints/   from where the run can be resumed (store/checkpoint.py)
+confusions.bin one confusion matrix an epoch (log/confusion_history.py)
+evaluation.json  the latest evaluation of its model (store/evaluation.py)
+robustness.json, robustness_suite.json   its accuracy on altered test images (store/evaluation.py)
+image_scores.npz  what it answered for each image there (store/image_scores.py)
+class_scores.npz  the probability of each class for each of them (store/image_scores.py)
+notes.json     title, tags and note that people gave it (store/notes.py)
+waiting        it waits for its turn (state/queue.py)
+origin.json    the machine and the images it was computed from (store/checkpoint.py)
+target.json    where it goes on since it was moved (this module)
+extensions.json  more epochs than the request plans (this module)
 link.json, remote.json, mirror.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a run mirror has started them all
-cluster.seal   the mark that it was put there on behalf of this user (seal.py)
+cluster.seal   the mark that it was put there on behalf of this user (trust.py)
 refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
 
-Beside the runs: `.runs-index`, a cache for their list (index.py), `.run-numbers` (numbers.py),
-and locks.
+Beside the runs: `.runs-index`, a cache for their list (library/index.py), `.run-numbers`
+(naming.py), and locks.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
         combination: Number of its combination of values, from 1: the same for all seeds.
         values: The changed settings and their values, as KEY and VALUE of `workbench set`.
         warm_up: After how many epochs the run may be stopped for being worse than the others
-            (`runs.library.median_stopping`); 0 for never.
+            (`runs.library.series`); 0 for never.
     """
 
     place: Whole
@@ -447,7 +447,7 @@ def create_run(
         label: Words that name it in place of its settings.
         series: As in RunRequest.
         point: As in RunRequest.
-        initial: As in RunRequest; `store.initial_weights` writes them.
+        initial: As in RunRequest; `store.weights_file` writes them.
         home: Folder to make it in; the user's runs where None.
         path: The exact folder, for a run without a number; must not be a run already.
 

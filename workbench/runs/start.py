@@ -256,9 +256,9 @@ def start_trainer(
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         LinkFoundError: it is behind a link, or a file of it is one.
-        UnknownPlaceError: addresses that it would connect to are not confirmed (`runs.places`).
+        UnknownPlaceError: addresses that it would connect to are not confirmed (`runs.trust`).
         RunError: the process cannot be started, TensorFlow is missing, the target is unknown, or
-            the folder names machines that were not named here (`runs.seal`).
+            the folder names machines that were not named here (`runs.trust`).
         SaveError: the extension cannot be written.
     """
     project = run.project()

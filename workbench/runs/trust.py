@@ -98,7 +98,7 @@ def places_of(run: RunFolder) -> tuple[Choice, ...]:
     data set. Errors as of `place_of`. A target that this version does not know connects nowhere.
 
     What its folder says of other machines (cluster.json) is not among it: that is used where it is
-    sealed (`runs.seal`), and refused otherwise. Nor is link.json, which nothing connects by.
+    sealed (`runs.trust`), and refused otherwise. Nor is link.json, which nothing connects by.
     """
     project = run.project()
     if project.target.key not in all_targets() or not is_remote(project.target):

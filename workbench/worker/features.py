@@ -286,7 +286,7 @@ class FeatureExtraction:
         built: The network, with the weights that stay as they are.
         graph: Its layers.
         layers: The layer types.
-        end: Last layer of the frozen part, see `core.checks.frozen`.
+        end: Last layer of the frozen part, see `core.checks.costs`.
         recipe: Its seed and its number of augmented copies.
         precision: "float32" or "bfloat16".
         check: Called between batches; raises when the user has stopped it.

@@ -12,7 +12,7 @@ from workbench.core.outside_text import KnownNames
 
 
 class TrueClasses:
-    """The classes of a model, by the labels of images, compared as in `core.class_names`.
+    """The classes of a model, by the labels of images, compared as in `core.outside_text`.
 
     Args:
         names: Those of the model.

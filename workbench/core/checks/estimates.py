@@ -59,7 +59,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
         is_partly_frozen: Measured in a phase in which some layers did not learn.
         is_on_features: Measured in the first phase, of a head on the cached features of the frozen
             layers: it says nothing of other runs.
-        data: Identifies the data set, see `runs.state.throughput.data_mark`; "" in files of before.
+        data: Identifies the data set, see `runs.state.preparing.data_mark`; "" in files of before.
         num_train, num_validation, num_test: Its images in this run; 0 where unknown.
         ahead_multiply_adds, ahead_numbers: Multiply-adds and output numbers of one image in the
             frozen layers computed ahead.
@@ -235,7 +235,7 @@ def images_of(measured: Sequence[MeasuredRun], data: str) -> tuple[int, int, int
 #
 # The time of an image is taken as a sum of three parts: multiply-adds, numbers written by the
 # layers, and a constant. How fast this computer is at the first two is learned from the runs it has
-# made (`runs.state.throughput`); before the first one it is a guess, and called one. What is not in
+# made (`runs.state.preparing`); before the first one it is a guess, and called one. What is not in
 # the epochs is estimated apart: the frozen layers that are computed ahead of them, and starting,
 # compiling, calibration and test.
 

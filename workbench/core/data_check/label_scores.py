@@ -7,7 +7,7 @@ images with that label), and the confident joint, which counts images by their l
 probable class above its threshold. Those off its diagonal are candidates.
 
 A weak classifier has many of them in clean data, too. How many are wrong labels is therefore
-estimated (`label_noise`), with the temperature of the probabilities, by maximum likelihood. Where
+estimated, with the temperature of the probabilities, by maximum likelihood. Where
 the labels are explained as well without any wrong one, none is listed; else those that are wrong
 with a probability of LEAST_ERROR at least.
 """

@@ -2,7 +2,7 @@
 
 - The user's files are written by `save` (temporary file, fsync, rename, fsync of the folder). An
   event log is only appended to; a cache can be deleted and made again.
-- A project file is compared under a lock right before the rename (`file_stamp`): a version that
+- A project file is compared under a lock right before the rename (`save.OnlyOver`): a version that
   another window has written is replaced only when the user has confirmed it.
 - A file that may come from elsewhere is read by `foreign_file` alone: regular files only, up to a
   limit, and opening one never blocks. `tests/house/foreign.py` lists the exceptions.

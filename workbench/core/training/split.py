@@ -133,7 +133,7 @@ def split_sizes(count: int, shares: Sequence[float]) -> list[int]:
 #
 # Exact duplicates are one unit, and so are the images of a group: a unit is never divided. In each
 # class the units are in the order of their hashes, and marks in that order divide them
-# (`split_marks`). Names and order of the files do not matter.
+# (`core.specs.dataset`). Names and order of the files do not matter.
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Ids = np.ndarray[Any, np.dtype[np.bytes_]]

@@ -91,7 +91,7 @@ def figure_file(
 # figure saver --------------------------------------------------------------------------------
 
 Writer = Callable[[Path], Callable[[], None]]
-"""Draws a figure for a path; what it returns writes the file. See `plots.figure_file`."""
+"""Draws a figure for a path; what it returns writes the file. See `common.figure_saver`."""
 
 _FORMATS = (("PNG image", ".png"), ("SVG image", ".svg"), ("CSV table", ".csv"))
 

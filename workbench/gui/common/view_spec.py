@@ -82,7 +82,7 @@ class WindowServices:
         cancel_start: Calls that off while the images are counted.
         counting: Signal with a sentence while the images are counted, then "".
         train_again: Starts one from the weights of the run in a folder.
-        ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
+        ask_target: Opens a dialog about places to train, see gui.targets.controller.DIALOGS.
         hosts_changed: Signal: a computer was saved, renamed or forgotten.
         leave_start: Goes back from the welcome page to the project.
         project_name: What the open project is called; "" where there is none.

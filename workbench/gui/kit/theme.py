@@ -222,7 +222,7 @@ class Theme(QObject):
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     def font(self, px: int = BASE_PX, *, weight: int = 400, tabular: bool = False) -> QFont:
-        """The window's font in a size; see `fonts.ui_font`."""
+        """The window's font in a size; see `ui_font`."""
         return ui_font(px, weight=weight, tabular=tabular)
 
     def icon(self, name: str, color: str | None = None) -> QIcon:

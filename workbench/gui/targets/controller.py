@@ -253,7 +253,7 @@ class TargetController(QObject):
         }
 
     def ask(self, key: str, choice: Choice | None = None) -> None:
-        """Opens what a key of gui.targets.menu.DIALOGS names; an open one is brought up.
+        """Opens what a key of gui.targets.controller.DIALOGS names; an open one is brought up.
 
         Args:
             key: The key.

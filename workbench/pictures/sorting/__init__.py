@@ -6,7 +6,7 @@
 
 The one place for this, for window and terminal. A file that is there already is never replaced, and
 a file that was changed meanwhile is never moved or deleted. What is done is in the undo file before
-it is done. The file is sealed with the user's key (`runs.seal.undo_key`), as it decides what is
+it is done. The file is sealed with the user's key (`runs.trust.undo_key`), as it decides what is
 written where; one without a valid seal is followed for pictures alone (`foreign`).
 """
 

@@ -2,7 +2,7 @@
 
 - Folds, repeated seeds and sweeps are series (`series`): a `Plan` lists its runs, which wait in the
   queue. Mean and spread are computed here alone. A series is begun under a lock of the runs folder,
-  so that the same one begun twice at once is queued once. What can be swept is in `sweep_axes`, for
+  so that the same one begun twice at once is queued once. What can be swept is in `sweep`, for
   window and terminal.
 - `MedianRule` stops hopeless runs of a sweep. The process that writes the run's log on this
   computer applies it: trainer or run mirror.

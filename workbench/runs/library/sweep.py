@@ -304,7 +304,7 @@ class SweepPlan:
         draw_seed: Seed of the draw: the same seed gives the same combinations.
         seeds: With how many seeds of weights and order each combination is trained.
         targets: Where, in turns; () for the project's own.
-        is_stopping: Whether hopeless runs are stopped (`median_stopping`).
+        is_stopping: Whether hopeless runs are stopped (`series`).
         warm_up: Epochs before one may be; 0 for a quarter of all.
         skipped: Numbers of combinations that are left out.
     """

@@ -7,5 +7,5 @@
 - A run keeps the edits of its data in request and model card; the marks at which its split was cut
   in log, checkpoint and model card. The next run of the project is cut at the same marks
   (`with_remembered_split`).
-- `throughput` keeps how fast runs were trained here; estimates are made of it.
+- `preparing` keeps how fast runs were trained here; estimates are made of it.
 """

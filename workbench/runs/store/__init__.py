@@ -8,7 +8,7 @@
   are checked there alone. Arrays are read by `KeptArrays`.
 - What a model answered for each image of its latest evaluation is kept from the training's own test
   on (`image_scores`, all probabilities in `class_scores`), one file for each part of the split and
-  for other data. It is read in a thread. Slices are made of it (`image_slices`).
+  for other data. It is read in a thread. Slices are made of it (`image_scores`).
 - Temperature and thresholds are in the model card; what the distance from the training images is
   measured by is in `references.npz`. A new calibration repeats the kept evaluation; new thresholds
   leave it as it is.

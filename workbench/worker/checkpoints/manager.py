@@ -293,7 +293,7 @@ class CheckpointManager:
 
     def finish(self, *, is_completed: bool) -> KeptModel:
         """Keeps from where to go on, puts the weights to keep into the network and writes them,
-        untested. On a full disk the weights come first: see `final_weights`.
+        untested. On a full disk the weights come first: see `write_weights`.
 
         Raises:
             SaveError: the run's folder is gone.

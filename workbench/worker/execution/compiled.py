@@ -121,7 +121,7 @@ def _count(number: int, word: str) -> str:
 # A benchmark made ahead of a training, by a fork of this process.
 #
 # It is forked before TensorFlow computes anything here, so nothing of a benchmark is left in the
-# process that trains. What it measures is kept as any answer is (`execution.plan_cache`).
+# process that trains. What it measures is kept as any answer is (`execution.autotune`).
 
 _NICENESS = 10
 _LOOK_S = 0.1

@@ -238,7 +238,7 @@ def training_pipeline(
 
     Args:
         part: The training part.
-        order: Which images come when; e.g. a partial of `shuffling.whole_epochs`.
+        order: Which images come when; e.g. a partial of `whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Images per step, over all replicas together.
         seed: Start of the augmentation's random numbers.

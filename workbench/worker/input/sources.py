@@ -499,7 +499,7 @@ def match_classes(
     """Labels of a source, by its class names, as labels of a model, by the model's.
 
     The order may differ, and the source may lack classes; names are compared as in
-    `core.class_names`. A source without names of its
+    `core.outside_text`. A source without names of its
     own (0, 1, 2, ...) is taken by position when it has as many classes as the model.
 
     Raises:

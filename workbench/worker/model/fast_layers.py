@@ -421,7 +421,7 @@ def _dropped(inputs: Any, scales: Any) -> Any:
 #   rectifies on its way to memory: the largest of the rectified values is the rectified largest.
 # - A convolution on normalized images takes the normalization's scale and offset into its kernel:
 #   see
-#   `model.normalized_images`.
+#   `model.fast_layers`.
 #
 # The first two give the same numbers to the bit.
 #

@@ -45,7 +45,7 @@ class ResultCard(msgspec.Struct, frozen=True, kw_only=True):
             results.
         images: Checksum of the packed images (`PackedImages.digest`); "" of a published data set
             that the notebook has loaded itself, and in older results.
-        split: Where their split by content was cut, as `core.split_marks` writes it.
+        split: Where their split by content was cut, as `core.specs.dataset` writes it.
     """
 
     format: str

@@ -1,7 +1,7 @@
 """`python -m workbench.worker join FOLDER`: a machine that is not the chief.
 
 Its cluster is named in the environment (WORKBENCH_CLUSTER): then what it trains is sent by the
-chief. Or in FOLDER (cluster.json, see `runs.seal`), with the request that was sent there by the
+chief. Or in FOLDER (cluster.json, see `runs.trust`), with the request that was sent there by the
 user: then the chief can only begin that. FOLDER holds its own log; nothing of it is needed
 afterwards.
 """

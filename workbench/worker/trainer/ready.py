@@ -1,6 +1,6 @@
 """`python -m workbench.worker ready`: imports TensorFlow and waits for a run to train.
 
-The other side is `runs.ready`. Nothing else is prepared in this process: what a run needs is only
+The other side is `runs.start`. Nothing else is prepared in this process: what a run needs is only
 known with it. How the open project's network trains fastest is benchmarked by a fork of it.
 """
 

@@ -1,7 +1,7 @@
 """A run's curves as TensorBoard shows them: one folder for training, one for validation.
 
 The step is always the number of the batch, so that all curves share an axis. The tags are those
-of `runs.export.scalars`.
+of `worker.trainer.tensorboard`.
 
 TensorFlow writes the records, but neither `tf.summary.scalar`, which needs the package of
 TensorBoard, nor a `FileWriter`, whose thread and queue hide that the disk is full. Nothing
