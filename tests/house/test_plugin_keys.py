@@ -171,7 +171,9 @@ def _declares_spec(path: Path) -> bool:
         if isinstance(statement, ast.Assign | ast.AnnAssign)
         for target in getattr(statement, "targets", None) or [statement.target]
     )
-    return any(isinstance(target, ast.Name) and target.id == "SPEC" for target in targets)
+    return any(
+        isinstance(target, ast.Name) and target.id in {"SPEC", "SPECS"} for target in targets
+    )
 
 
 SOURCES = sorted(WORKBENCH.rglob("*.py"))
@@ -184,12 +186,13 @@ FOLDERS = sorted(
 
 def _words_of(folder: Path) -> frozenset[str]:
     """The keys and titles of a folder's plug-ins."""
-    words = set()
-    for path in sorted(folder.glob("[!_]*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        spec = importlib.import_module(name).SPEC
-        has_title = folder.name not in EVERYDAY_TITLES
-        words |= {spec.key, getattr(spec, "title", spec.key) if has_title else spec.key}
+    package = ".".join(folder.relative_to(ROOT).parts)
+    specs = list(getattr(importlib.import_module(package), "SPECS", ()))
+    modules = (f"{package}.{path.stem}" for path in sorted(folder.glob("[!_]*.py")))
+    specs += [importlib.import_module(module).SPEC for module in modules]
+    words = {spec.key for spec in specs}
+    if folder.name not in EVERYDAY_TITLES:
+        words |= {getattr(spec, "title", spec.key) for spec in specs}
     return frozenset(words)
 
 

@@ -33,12 +33,14 @@ class Registry(Mapping[str, S], Generic[S]):
     def from_package(cls, package: str, spec_type: type[S]) -> Self:
         """Imports every module of `package` whose name has no leading underscore.
 
+        Specs of a few lines may be together in SPECS of the package itself.
+
         Raises:
             RegistryError: a module without SPEC, of the wrong type, or whose key is not
-                its file name.
+                its file name, or is that of another one.
         """
         folder = importlib.import_module(package)
-        specs: dict[str, S] = {}
+        specs: dict[str, S] = {spec.key: spec for spec in getattr(folder, "SPECS", ())}
         for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda info: info.name):
             if info.name.startswith("_"):
                 continue
@@ -51,9 +53,9 @@ class Registry(Mapping[str, S], Generic[S]):
                     received=type(spec).__name__,
                     expected=f"SPEC = {spec_type.__name__}(...)",
                 )
-            if spec.key != info.name:
+            if spec.key in specs or spec.key != info.name:
                 raise RegistryError(
-                    "A plug-in file is named by its key.",
+                    "A plug-in file is named by its key, which no other has.",
                     where=module.__name__,
                     received=spec.key,
                     expected=info.name,
