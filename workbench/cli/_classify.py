@@ -1,4 +1,6 @@
-"""What classifies images for a command: this process where it can, else a service worker."""
+"""Classifying in commands: in this process where it can, else by a worker; folders that are
+watched.
+"""
 
 from __future__ import annotations
 
@@ -212,6 +214,7 @@ def _ignore(_line: str) -> None:
 
 
 # classifier ----------------------------------------------------------------------------------
+# What classifies images for a command: this process where it can, else a service worker.
 
 
 def open_classifier(model: str) -> ServiceCall | LocalCall:

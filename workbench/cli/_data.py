@@ -1,4 +1,4 @@
-"""The data check of a project, as commands ask for it and print it."""
+"""Data sets in commands: the data check, versions of edits, and images that were moved."""
 
 from __future__ import annotations
 
@@ -190,6 +190,7 @@ def _plain(version: DataVersion, project: Project) -> dict[str, Any]:
 
 
 # findings ------------------------------------------------------------------------------------
+# The data check of a project, as commands ask for it and print it.
 
 _MOST_PRINTED = 10
 """Findings of a rule that are printed: all are in the JSON."""

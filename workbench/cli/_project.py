@@ -1,4 +1,4 @@
-"""Runs that are made with `--run DIR`."""
+"""Projects in commands: settings, data source and target as typed, and the check before a run."""
 
 from __future__ import annotations
 
@@ -153,6 +153,7 @@ def _says_yes(arguments: argparse.Namespace, error: UnknownPlaceError) -> bool:
 
 
 # outside -------------------------------------------------------------------------------------
+# Runs that are made with `--run DIR`.
 
 
 def keep_listed(run: RunFolder) -> None:

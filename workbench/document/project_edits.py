@@ -1,5 +1,5 @@
-"""What follows from the data of the project being edited: its network, its classes, and what runs
-are measured on.
+"""Edits of a project: its groups, when its layers learn, its data and classes; and what is
+saved.
 """
 
 from __future__ import annotations
@@ -466,6 +466,8 @@ class LearningProject(GroupedProject):
 
 
 # data project --------------------------------------------------------------------------------
+# What follows from the data of the project being edited: its network, its classes, and what runs
+# are measured on.
 
 
 class DataProject(LearningProject):

@@ -1,4 +1,4 @@
-"""What a preflight has found so far, and the report that becomes of it."""
+"""Findings of a preflight, the report that becomes of them, and its words."""
 
 from __future__ import annotations
 
@@ -170,6 +170,7 @@ def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
 
 
 # findings ------------------------------------------------------------------------------------
+# What a preflight has found so far, and the report that becomes of it.
 
 
 @dataclass

@@ -1,10 +1,4 @@
-"""HMACs that prove what was written on this computer by this user, and did not come along.
-
-A run folder from elsewhere may hold a marker of the queue, or name machines to train with; what it
-requests must not start, and where it says must not be connected to, by itself. What was kept here
-carries a keyed checksum of its content. The key is in the state folder, not among the runs, so it
-does not travel with them.
-"""
+"""Trust in run folders: addresses that may be contacted, and HMACs of what this user wrote here."""
 
 from __future__ import annotations
 
@@ -161,6 +155,12 @@ def _read() -> list[str]:
 
 
 # seal ----------------------------------------------------------------------------------------
+# HMACs that prove what was written on this computer by this user, and did not come along.
+#
+# A run folder from elsewhere may hold a marker of the queue, or name machines to train with; what
+# it requests must not start, and where it says must not be connected to, by itself. What was kept
+# here carries a keyed checksum of its content. The key is in the state folder, not among the runs,
+# so it does not travel with them.
 
 KEY_NAME = "queue.key"
 CLUSTER_SEAL_NAME = "cluster.seal"

@@ -1,12 +1,5 @@
-"""KEY=VALUE texts: a project's settings as they are changed on the command line.
-
-epochs=20              a training setting (also learning_rate, schedule, ...)
-data=folder:../own     the data set; target=virtual:8 the target; title=... the title
-data.image_size=64     a parameter of the data set, or target.replicas=4 of the target
-conv2d.filters=64      a parameter of a layer, by its name
-conv2d.training=never  when a layer learns: always, fine_tuning or never
-fine_tune_from=conv2d  a layer, and all behind it in its group, learn in fine-tuning; those before
-                       it never. train_from=conv2d: they learn in the whole training
+"""Texts for a project's parts on the command line: KEY=VALUE settings, SOURCE of a data set,
+TARGET.
 """
 
 from __future__ import annotations
@@ -230,6 +223,15 @@ def _unknown(text: str, key: str, targets: Registry[TargetSpec]) -> UsageError:
 
 
 # assign --------------------------------------------------------------------------------------
+# KEY=VALUE texts: a project's settings as they are changed on the command line.
+#
+# epochs=20              a training setting (also learning_rate, schedule, ...)
+# data=folder:../own     the data set; target=virtual:8 the target; title=... the title
+# data.image_size=64     a parameter of the data set, or target.replicas=4 of the target
+# conv2d.filters=64      a parameter of a layer, by its name
+# conv2d.training=never  when a layer learns: always, fine_tuning or never
+# fine_tune_from=conv2d  a layer, and all behind it in its group, learn in fine-tuning; those before
+#                        it never. train_from=conv2d: they learn in the whole training
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The images of a preview: one in each row, first as it is, then its variants."""
+"""Preview of augmentation: the worker's images, and the grid that shows them."""
 
 from __future__ import annotations
 
@@ -211,6 +211,7 @@ def _rows(answer: AugmentationPreview) -> list[PreviewRow]:
 
 
 # grid ----------------------------------------------------------------------------------------
+# The images of a preview: one in each row, first as it is, then its variants.
 
 _GAP_PX = 6
 _HEAD_PX = 24

@@ -1,4 +1,4 @@
-"""A channel alone: enlarged, with what is known of its values, and the way to its neighbors."""
+"""Channels of a layer as tiles, and one enlarged, with words and a figure of its values."""
 
 from __future__ import annotations
 
@@ -455,6 +455,7 @@ class ChannelFigure(PaintedWidget):
 
 
 # channel page --------------------------------------------------------------------------------
+# A channel alone: enlarged, with what is known of its values, and the way to its neighbors.
 
 
 class ChannelPage(QWidget):

@@ -1,4 +1,6 @@
-"""Keeps a trainer ready while a project is worked on."""
+"""The next run of the project: its estimate, the check of its target, a trainer kept ready
+for it.
+"""
 
 from __future__ import annotations
 
@@ -257,6 +259,7 @@ def _problem_of(choice: Choice) -> WorkbenchError | None:
 
 
 # ready keeper --------------------------------------------------------------------------------
+# Keeps a trainer ready while a project is worked on.
 
 DELAY_MS = 1_500
 """After the last sign of use: the view that was just opened, or the edit, comes first."""

@@ -1,4 +1,4 @@
-"""Panels of a view in columns: each can be hidden, and where splitters part them, resized."""
+"""Hosts of a view's panels: docks at its sides, or sections in columns; their kept sizes."""
 
 from __future__ import annotations
 
@@ -382,6 +382,7 @@ class PanelPages(QWidget):
 
 
 # sections ------------------------------------------------------------------------------------
+# Panels of a view in columns: each can be hidden, and where splitters part them, resized.
 
 _HANDLE_PX = 12
 

@@ -1,4 +1,4 @@
-"""What the window asks about a weights file: the order of its classes, and of its layers."""
+"""Weights files in the window: loading, downloading, and what is asked about foreign ones."""
 
 from __future__ import annotations
 
@@ -214,6 +214,7 @@ def _words(spec: BackboneSpec) -> str:
 
 
 # weights questions ---------------------------------------------------------------------------
+# What the window asks about a weights file: the order of its classes, and of its layers.
 
 _SIZE_PX = QSize(640, 380)
 _INDENT_PX = 26

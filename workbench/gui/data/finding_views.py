@@ -1,4 +1,4 @@
-"""One finding: its images side by side, the reason, and a button for each action."""
+"""Views of the data check's findings: their list, one in detail, and its images."""
 
 from __future__ import annotations
 
@@ -340,6 +340,7 @@ class FindingDelegate(QStyledItemDelegate):
 
 
 # detail --------------------------------------------------------------------------------------
+# One finding: its images side by side, the reason, and a button for each action.
 
 _PICTURES_PX, _LOW_PX = 190, 110
 _NEAREST_PX = 110

@@ -1,4 +1,6 @@
-"""What is known of the point under the mouse: its image and a few words, beside it."""
+"""Plot of the image map: the cloud of points, its legend, and a card for the point under
+the mouse.
+"""
 
 from __future__ import annotations
 
@@ -431,6 +433,7 @@ def _swatch(color: QColor) -> QIcon:
 
 
 # card ----------------------------------------------------------------------------------------
+# What is known of the point under the mouse: its image and a few words, beside it.
 
 _IMAGE_PX, _GAP_PX = 112, 14
 

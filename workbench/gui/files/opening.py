@@ -1,4 +1,6 @@
-"""Asks for what a project still needs from elsewhere: a folder, a file, pretrained weights."""
+"""Opening of projects, runs and bundles: start, recovery after a crash, and data that is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -485,6 +487,7 @@ class RecoveryController(QObject):
 
 
 # data chooser --------------------------------------------------------------------------------
+# Asks for what a project still needs from elsewhere: a folder, a file, pretrained weights.
 
 KIND = "data"
 """Dialogs for data sets begin in one folder."""

@@ -1,6 +1,4 @@
-"""A small drawing of a network: a bar for each layer, as tall as its image is large and
-as wide as it has channels. Drawn from the real shapes, so that no two look alike by chance.
-"""
+"""Cards of the welcome page: the last runs, and a small drawing of a network."""
 
 from __future__ import annotations
 
@@ -167,6 +165,8 @@ def unsaved_projects(runs: Sequence[RunSummary], home: Path) -> list[RunGroup]:
 
 
 # network sketch ------------------------------------------------------------------------------
+# A small drawing of a network: a bar for each layer, as tall as its image is large and
+# as wide as it has channels. Drawn from the real shapes, so that no two look alike by chance.
 
 _HEIGHT_PX = 84
 _PAD_PX = 18

@@ -1,6 +1,4 @@
-"""Dialog for the path of a file to write: asked once, and never over another file without a
-question.
-"""
+"""Dialogs: messages, choice of files and folders, and the base of those that wait for work."""
 
 from __future__ import annotations
 
@@ -564,6 +562,8 @@ def _folders_of(parent: QWidget) -> DialogFolders | None:
 
 
 # save path -----------------------------------------------------------------------------------
+# Dialog for the path of a file to write: asked once, and never over another file without a
+# question.
 
 
 def ask_save_path(

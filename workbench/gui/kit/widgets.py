@@ -1,6 +1,4 @@
-"""Docks with a slim title: a side panel that can be moved, closed and brought back; and the rails
-that stand for panels where a window is too narrow for them.
-"""
+"""Widgets of any panel: cards, collapsible boxes, empty states, painted parts, waiting, docks."""
 
 from __future__ import annotations
 
@@ -451,6 +449,8 @@ class SteadyBar(QProgressBar):
 
 
 # docks ---------------------------------------------------------------------------------------
+# Docks with a slim title: a side panel that can be moved, closed and brought back; and the rails
+# that stand for panels where a window is too narrow for them.
 
 RAIL_PX = 30
 _AROUND_WORDS_PX = 28

@@ -1,6 +1,5 @@
-"""What is on the x axis: steps, epochs, seconds or images, plain or logarithmic.
-
-Curves are kept by step; a scale of their run turns steps into places on the axis and back.
+"""Scaling of curves: levels of detail, the range of values without outliers, units of the
+x axis.
 """
 
 from __future__ import annotations
@@ -210,6 +209,9 @@ def _finite(lines: Sequence[Values]) -> Values:
 
 
 # x scale -------------------------------------------------------------------------------------
+# What is on the x axis: steps, epochs, seconds or images, plain or logarithmic.
+#
+# Curves are kept by step; a scale of their run turns steps into places on the axis and back.
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 Places = np.ndarray[Any, np.dtype[np.float64]]

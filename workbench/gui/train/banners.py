@@ -1,4 +1,4 @@
-"""What can be done with a run that has ended: links below its header."""
+"""Banners of the training view: an error, a message with a button, and links to the next steps."""
 
 from __future__ import annotations
 
@@ -255,6 +255,7 @@ def problem_words(problem: ErrorParts, checkpoint: CheckpointKept) -> str:
 
 
 # next steps ----------------------------------------------------------------------------------
+# What can be done with a run that has ended: links below its header.
 
 _STEPS = {
     "evaluate": ("Evaluate", "Accuracy on the test set, class by class"),

@@ -1,4 +1,4 @@
-"""The columns of a table that are read, and how."""
+"""Decisions on a table's columns by their cells: header, yes and no, folders, parts in paths."""
 
 from __future__ import annotations
 
@@ -392,6 +392,7 @@ def _pieces(path: str) -> list[str]:
 
 
 # chosen --------------------------------------------------------------------------------------
+# The columns of a table that are read, and how.
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""Words for the figures of a run and the weights that they are of: the one table of them, for
-window and terminal.
-"""
+"""Words for a run's events, its figures and the weights that they are of."""
 
 from __future__ import annotations
 
@@ -258,6 +256,8 @@ _TEXTS: dict[type[RunEvent], Callable[[Any, int], str]] = {
 
 
 # scores --------------------------------------------------------------------------------------
+# Words for the figures of a run and the weights that they are of: the one table of them, for
+# window and terminal.
 
 _BEST = {
     "val_accuracy": "best val. accuracy",

@@ -1,11 +1,4 @@
-"""Memory of where a project's runs have cut its split by content, so that its next run cuts there
-too.
-
-Remembered are the marks that the newest such run has logged, so that images added since join by
-their hash and none of the others moves. They are kept with the runs, not written into the project
-file behind its user's back: a training changes no file of the user's, and is the moment when the
-images are known. A project that has marks of its own (`DataEdits.split`) goes first.
-"""
+"""Preparation of a run: room on the disk, speed of earlier ones, split of before, more epochs."""
 
 from __future__ import annotations
 
@@ -447,6 +440,13 @@ def _free_bytes(folder: Path) -> int | None:
 
 
 # split memory --------------------------------------------------------------------------------
+# Memory of where a project's runs have cut its split by content, so that its next run cuts there
+# too.
+#
+# Remembered are the marks that the newest such run has logged, so that images added since join by
+# their hash and none of the others moves. They are kept with the runs, not written into the project
+# file behind its user's back: a training changes no file of the user's, and is the moment when the
+# images are known. A project that has marks of its own (`DataEdits.split`) goes first.
 
 _MOST_LOOKED_AT = 20
 """Runs that are looked at, the newest first: of other settings, or stopped before their start."""

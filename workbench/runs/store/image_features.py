@@ -1,8 +1,4 @@
-"""The references of a model: hidden outputs of training images, for the distance of a new one.
-
-A file beside the weights, in their format: one array of float16, a row of length 1 for each image.
-It is small, and everything of it is checked before it is used: a folder may come from elsewhere.
-"""
+"""Features of a run's images: those of the image map, and the references of the distance."""
 
 from __future__ import annotations
 
@@ -206,6 +202,11 @@ def _is_map(arrays: Arrays, count: int) -> bool:
 
 
 # references ----------------------------------------------------------------------------------
+# The references of a model: hidden outputs of training images, for the distance of a new one.
+#
+# A file beside the weights, in their format: one array of float16, a row of length 1 for each
+# image. It is small, and everything of it is checked before it is used: a folder may come from
+# elsewhere.
 
 REFERENCES_NAME = "references.npz"
 MAX_FILE_BYTES = MOST_BYTES + 64 * 1024

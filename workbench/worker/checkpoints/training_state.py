@@ -1,4 +1,6 @@
-"""The checkpoint that a completed run keeps, and what is logged when it is trained longer."""
+"""State of a training in a checkpoint: counters, variables, prepared data, and the last
+one kept.
+"""
 
 from __future__ import annotations
 
@@ -403,6 +405,7 @@ def _plain(scores: Scores) -> dict[str, Any]:
 
 
 # final checkpoint ----------------------------------------------------------------------------
+# The checkpoint that a completed run keeps, and what is logged when it is trained longer.
 
 
 def settle_checkpoints(run: RunFolder, epochs_done: int, *, is_chief: bool) -> None:

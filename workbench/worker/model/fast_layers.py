@@ -1,9 +1,4 @@
-"""The layer that makes scores: in float32, behind layers that compute in bfloat16.
-
-Its inputs are bfloat16, and so is their gradient in the end. Keras computes it in float32 and
-rounds it then, which takes memory several times; here factors and result are bfloat16, as in every
-layer before. Scores and the gradient of the weights stay float32, and are the same to the bit.
-"""
+"""Faster and more exact variants of Keras layers, as the trainer builds networks with them."""
 
 from __future__ import annotations
 
@@ -581,6 +576,12 @@ def _of_this_replica(own_next: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # wide dense ----------------------------------------------------------------------------------
+# The layer that makes scores: in float32, behind layers that compute in bfloat16.
+#
+# Its inputs are bfloat16, and so is their gradient in the end. Keras computes it in float32 and
+# rounds it then, which takes memory several times; here factors and result are bfloat16, as in
+# every layer before. Scores and the gradient of the weights stay float32, and are the same to the
+# bit.
 
 
 @cache

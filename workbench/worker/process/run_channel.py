@@ -1,4 +1,6 @@
-"""What a data set's `load` is handed: cache folder, progress, cancellation, Keras."""
+"""Channel of a trainer to its run: logged events, stop requests, and the context of
+loading data.
+"""
 
 from __future__ import annotations
 
@@ -245,6 +247,7 @@ class StopSwitch:
 
 
 # load context --------------------------------------------------------------------------------
+# What a data set's `load` is handed: cache folder, progress, cancellation, Keras.
 
 
 class BaseLoadContext:

@@ -1,4 +1,4 @@
-"""One edge as a line from a card's lower side to another's upper side."""
+"""Items of the canvas: their base, the card of a layer, and the line of an edge."""
 
 from __future__ import annotations
 
@@ -343,6 +343,7 @@ class NodeItem(CanvasItem):
 
 
 # edge item -----------------------------------------------------------------------------------
+# One edge as a line from a card's lower side to another's upper side.
 
 LINE_REACH = 7.0
 """How near the pointer must be to a line, in scene pixels at 100%."""

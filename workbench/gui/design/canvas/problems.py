@@ -1,4 +1,4 @@
-"""The part of the scene that shows problems: the card of one, and the names that they use."""
+"""Problems on the canvas: the card of one, its place, and the marks of the layers it names."""
 
 from __future__ import annotations
 
@@ -350,6 +350,7 @@ def _scale_in(room: Room | None) -> float:
 
 
 # problem scene -------------------------------------------------------------------------------
+# The part of the scene that shows problems: the card of one, and the names that they use.
 
 
 class ProblemScene(QGraphicsScene):

@@ -1,4 +1,4 @@
-"""Connecting two nodes by the keyboard."""
+"""Connecting layers: by dragging from a port, or by the keyboard."""
 
 from __future__ import annotations
 
@@ -211,6 +211,7 @@ class DragConnection(Gesture):
 
 
 # keyboard ------------------------------------------------------------------------------------
+# Connecting two nodes by the keyboard.
 
 
 class ConnectByKeys(Gesture):

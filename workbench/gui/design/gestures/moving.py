@@ -1,6 +1,4 @@
-"""A layer or a pretrained network dragged from the palette: its ghost shows what will happen on
-drop.
-"""
+"""Gestures that place layers: dropping from the palette, moving, choosing, the rubber band."""
 
 from __future__ import annotations
 
@@ -386,6 +384,8 @@ class PressFix(Gesture):
 
 
 # drop layer ----------------------------------------------------------------------------------
+# A layer or a pretrained network dragged from the palette: its ghost shows what will happen on
+# drop.
 
 
 def drop_gesture(view: ZoomView, mime: QMimeData) -> Gesture | None:

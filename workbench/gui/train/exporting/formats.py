@@ -1,6 +1,4 @@
-"""Dialogs for the path of an export. A file is named in a dialog that saves; a folder is made in
-one that is chosen, as dialogs that save enter a folder whose name is typed, and cannot replace it.
-"""
+"""Choice of an export's format and path, and the table of how exact each one was."""
 
 from __future__ import annotations
 
@@ -310,6 +308,8 @@ def _tips(proof: ExportProof) -> list[str]:
 
 
 # place ---------------------------------------------------------------------------------------
+# Dialogs for the path of an export. A file is named in a dialog that saves; a folder is made in one
+# that is chosen, as dialogs that save enter a folder whose name is typed, and cannot replace it.
 
 _NAME_PX = 140
 _KIND = "export"

@@ -1,4 +1,4 @@
-"""Opens the dialogs of series: one of a kind over a window."""
+"""Dialogs of series: folds, repeated seeds and sweeps; opens each of them once over a window."""
 
 from __future__ import annotations
 
@@ -508,6 +508,7 @@ def _figures(result: FoldResult) -> str:
 
 
 # controller ----------------------------------------------------------------------------------
+# Opens the dialogs of series: one of a kind over a window.
 
 _KINDS: dict[str, type[CrossValidationDialog | SweepDialog]] = {
     "cross_validation": CrossValidationDialog,

@@ -1,4 +1,4 @@
-"""The values that one setting of a sweep takes: a list that is typed or checked, or a range."""
+"""Settings of a sweep: the tree of what can be varied, and the values of each one chosen."""
 
 from __future__ import annotations
 
@@ -173,6 +173,7 @@ def _state(*, is_checked: bool) -> Qt.CheckState:
 
 
 # axis row ------------------------------------------------------------------------------------
+# The values that one setting of a sweep takes: a list that is typed or checked, or a range.
 
 _STEPS = IntParam("steps", 3, "", minimum=2, maximum=MAX_STEPS)
 _BOXES = 4

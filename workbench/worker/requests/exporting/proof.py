@@ -1,14 +1,4 @@
-"""Reading an export back: the process of a runtime, and what it finds.
-
-The process (`ExportRuntime.child`) is sent one order as JSON on stdin:
-    {"script", "model", "images", "answers", "forbidden": [module], "memory", "batch",
-    "timed"}; paths, but for numbers. `images` is an .npy file, uint8 (n, height, width, channels).
-    `answers` is a folder, in which it writes the outputs as NAME.npy each, and "probabilities",
-    before any temperature, where `timed` images are timed.
-It answers with one JSON line on stdout, {"milliseconds", "peak_bytes"}: of one image, the median;
-of the process. It may take `memory` bytes, and end where an export cannot be read: the last line
-that it prints is shown.
-"""
+"""Proof of an export: it is read back by a process of its runtime and compared with the model."""
 
 from __future__ import annotations
 
@@ -158,6 +148,17 @@ def compare_answers(ours: Any, theirs: Any, pictures: Pixels, what: str, where: 
 
 
 # reading -------------------------------------------------------------------------------------
+# Reading an export back: the process of a runtime, and what it finds.
+#
+# The process (`ExportRuntime.child`) is sent one order as JSON on stdin:
+#     {"script", "model", "images", "answers", "forbidden": [module], "memory", "batch",
+#     "timed"}; paths, but for numbers. `images` is an .npy file, uint8 (n, height, width,
+#     channels).
+#     `answers` is a folder, in which it writes the outputs as NAME.npy each, and "probabilities",
+#     before any temperature, where `timed` images are timed.
+# It answers with one JSON line on stdout, {"milliseconds", "peak_bytes"}: of one image, the median;
+# of the process. It may take `memory` bytes, and end where an export cannot be read: the last line
+# that it prints is shown.
 
 PROBABILITIES = "probabilities"
 _NUM_TIMED = 20
