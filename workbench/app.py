@@ -34,8 +34,7 @@ from workbench.layers import all_layers
 from workbench.runs.home import data_home, runs_home
 from workbench.settings.options.animates import SPEC as ANIMATES
 from workbench.settings.options.theme import SPEC as THEME
-from workbench.settings.settings_file import Settings
-from workbench.settings.store import SettingsStore
+from workbench.settings.store import Settings, SettingsStore
 from workbench.targets import all_targets
 
 

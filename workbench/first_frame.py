@@ -27,7 +27,7 @@ from workbench.runs.home import APP_NAME, data_home
 from workbench.settings.options.display_scale import SCALE_VARIABLE
 from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
 from workbench.settings.options.theme import SPEC as THEME
-from workbench.settings.settings_file import read_settings
+from workbench.settings.store import read_settings
 
 DESKTOP_ID = "org.modelworkbench.Workbench"
 _SIZE_PX = (360, 200)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.remote.bridges import local_line
-from workbench.checkup.remote_doctor import (
+from workbench.checkup.doctor import (
     Chip,
     Facts,
     Holder,

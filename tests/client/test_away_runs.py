@@ -12,8 +12,8 @@ import pytest
 from workbench.checkup.tpu_first_run import end_hard
 from workbench.cli import main
 from workbench.cli._follow import CtrlC, follow
-from workbench.client import run_jobs
-from workbench.client.run_jobs import AwayRuns, list_and_start_next
+from workbench.client import run_library
+from workbench.client.run_library import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import end_trainer
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import RunFinished, RunStarted
@@ -63,7 +63,7 @@ def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought
     remember(BOX)
     home = brought.path.parent
     started = []
-    monkeypatch.setattr(run_jobs, "reattach", lambda run: started.append(run.path))
+    monkeypatch.setattr(run_library, "reattach", lambda run: started.append(run.path))
     away = AwayRuns()
     for _ in range(3):
         runs, problem = list_and_start_next(home, away)
@@ -75,7 +75,7 @@ def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought
 
 def test_an_address_that_came_with_a_run_folder_is_not_connected_to(brought, monkeypatch):
     brought.end()
-    monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+    monkeypatch.setattr(run_library, "reattach", pytest.fail)
     assert AwayRuns().attach(list_runs(brought.path.parent)) is None
     assert not is_known(BOX)
 
@@ -86,7 +86,7 @@ def test_no_trainer_is_started_here_for_a_run_that_claims_to_be_elsewhere(writte
         remember(BOX)
         write_remote(run.folder, Remote(target=target, host="box", run="run-1"))
         assert list_runs(run.path.parent)[0].outcome == "away"
-        monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+        monkeypatch.setattr(run_library, "reattach", pytest.fail)
         assert AwayRuns().attach(list_runs(run.path.parent)) is None
 
 
@@ -94,7 +94,7 @@ def test_who_was_refused_is_left_to_a_person(brought, monkeypatch):
     brought.end()
     remember(BOX)
     write_link(brought.folder, Link(state="refused", host="box"))
-    monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+    monkeypatch.setattr(run_library, "reattach", pytest.fail)
     assert AwayRuns().attach(list_runs(brought.path.parent)) is None
 
 

@@ -177,7 +177,7 @@ def test_a_queue_that_cannot_go_on_is_reported_once(qtbot, library, monkeypatch)
     def refuse(home):
         raise RunError("No more processes.")
 
-    monkeypatch.setattr("workbench.client.run_jobs.start_next", refuse)
+    monkeypatch.setattr("workbench.client.run_library.start_next", refuse)
     queue.enqueue(create_run(Project(), title="a"))
     errors = []
     library.failed.connect(errors.append)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.param_text import evaluate
+from workbench.core.params import evaluate
 from workbench.errors import ParamError
 
 

@@ -6,8 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from workbench.core.param_text import read_value
-from workbench.core.params import FloatParam, IntParam
+from workbench.core.params import FloatParam, IntParam, read_value
 from workbench.core.training.recipe import TrainingRecipe, value_from_text
 from workbench.errors import ParamError
 

@@ -24,7 +24,7 @@ ALLOWED = (
     ("relu", "core/specs/layer.py", "Keras's name of the activation"),
     ("leaky_relu", "core/specs/layer.py", "Keras's name of the activation"),
     # other things of the same name
-    ("theme", "settings/settings_file.py", "what version 0 stored as `dark`"),
+    ("theme", "settings/store.py", "what version 0 stored as `dark`"),
     ("input", "core/specs/layer.py", "a category"),
     ("activation", "core/specs/layer.py", "a category"),
     ("activation", "worker/explain.py", "an attribute of Keras layers"),
@@ -103,7 +103,7 @@ ALLOWED = (
     ("TPU", "hardware/*.py", "TensorFlow's and libtpu's name of a kind of device"),
     ("TPU", "worker/trainer/replica_check.py", "TensorFlow's name of a kind of device"),
     ("tpu", "preflight/compile_child.py", "JAX's name of a platform"),
-    ("keras", "programs/network.py", "the module, in an exported program"),
+    ("keras", "programs/training.py", "the module, in an exported program"),
     ("keras", "worker/requests/export_project.py", "the module, in an exported program"),
     *(
         ("keras", path, "the package")

@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
 
 from workbench.backbones import known_backbone
-from workbench.core.calibration.temperature import fit_temperature, with_temperature
+from workbench.core.calibration import fit_temperature, with_temperature
 from workbench.inference.runner import answers_of
 from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.prepare import PreparedPart

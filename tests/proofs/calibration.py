@@ -33,7 +33,7 @@ import numpy as np
 
 from tests.benchmarks._runs import own_home, train
 from tests.proofs._commands import workbench
-from workbench.core.calibration.reliability import Reliability
+from workbench.core.calibration import Reliability
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import read_project
 from workbench.pictures.fit import fit_picture

@@ -13,14 +13,14 @@ from workbench.errors import ParamError
 from workbench.settings.options import all_settings
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.options.theme import SPEC as THEME
-from workbench.settings.settings_file import (
+from workbench.settings.store import (
     MAX_RECENT_FILES,
     RECENT_FILES,
     Settings,
+    SettingsStore,
     parse_settings,
     settings_text,
 )
-from workbench.settings.store import SettingsStore
 
 
 def stored(folder, text):

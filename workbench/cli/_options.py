@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbench.core.param_text import read_value
+from workbench.core.params import read_value
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import ParamError, UsageError
 

@@ -21,7 +21,7 @@ from workbench.cli._options import (
 from workbench.cli._output import end_if_unread, print_json, print_line, print_text, report
 from workbench.cli._service import Call, answers_of, only, open_service
 from workbench.cli._sorting import Sorting, add_sorting_options
-from workbench.core.calibration.verdict import unknown_words
+from workbench.core.calibration import unknown_words
 from workbench.core.format import count, plural, share
 from workbench.downloads.download import is_web_address
 from workbench.errors import UsageError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.checkup.doctor import examine
-from workbench.checkup.remote_doctor import examine_far
+from workbench.checkup.doctor import examine, examine_far
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, print_text
 from workbench.core.projects.project import HERE

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from workbench.checkup.sweep_check import CheckedSweep, check_sweep
+from workbench.checkup.analysed import CheckedSweep, check_sweep
 from workbench.cli import train
 from workbench.cli._follow import begin, spread_as_json, train_series
 from workbench.cli._options import add_json_option

@@ -15,8 +15,7 @@ from workbench.core.outside_text import one_line
 from workbench.core.specs import ExportReader, ExportRuntime, ExportSpec
 from workbench.exports._c.flat import read_flat_model
 from workbench.parts import LITERT, TRAIN, Part
-from workbench.programs.beside import pretrained_name
-from workbench.programs.code import literal
+from workbench.programs.texts import literal, pretrained_name
 
 # python runtime ------------------------------------------------------------------------------
 # The runtimes that are modules of Python.

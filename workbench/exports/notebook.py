@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.specs import ExportSpec
-from workbench.programs.beside import save_program
-from workbench.programs.notebook_cells import cells
+from workbench.programs.notebook import cells
+from workbench.programs.texts import save_program
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 

@@ -9,12 +9,19 @@ from typing import Any
 
 from workbench.core.specs import ExportSpec
 from workbench.exports._lite import READER, weights_of
-from workbench.programs.beside import images_name, pretrained_name, save_program
-from workbench.programs.code import comment_text, literal, sequence
-from workbench.programs.fit import fit_values
-from workbench.programs.network import layer_lines, names_of, output_of, tuned_name
 from workbench.programs.reader import reader_source
-from workbench.programs.texts import fill, read, sections
+from workbench.programs.texts import (
+    comment_text,
+    fill,
+    images_name,
+    literal,
+    pretrained_name,
+    read,
+    save_program,
+    sections,
+    sequence,
+)
+from workbench.programs.training import fit_values, layer_lines, names_of, output_of, tuned_name
 
 
 def script(context: Any, file: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.exports._lite import python_runtime
 from workbench.parts import KERAS2
-from workbench.programs.network import layer_lines, names_of, output_of, without
+from workbench.programs.training import layer_lines, names_of, output_of, without
 
 
 def _write(context: Any, path: str) -> None:

@@ -53,7 +53,7 @@ from workbench.help_pages import GENERAL_PAGES, OVERVIEW, found_pages, page_mark
 from workbench.runs.home import data_home, default_runs_home
 from workbench.settings.options import all_settings
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
-from workbench.settings.settings_file import Settings
+from workbench.settings.store import Settings
 
 # about ---------------------------------------------------------------------------------------
 # About: versions and the system, to be copied into a report.

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.verdict import TrueClasses
+from workbench.core.calibration import TrueClasses
 from workbench.core.evaluation.confusion import Confusion
 from workbench.core.format import count, path_text, plain_name
 from workbench.core.outside_text import KnownNames

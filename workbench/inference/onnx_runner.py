@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from workbench.core.calibration.distance import Halves
+from workbench.core.calibration import Halves
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph, keras_names
 from workbench.core.network.roles import find_outputs, input_nodes, last_hidden

@@ -13,9 +13,13 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import Halves, distances
-from workbench.core.calibration.temperature import log_probabilities, with_temperature
-from workbench.core.calibration.verdict import unknown_reason
+from workbench.core.calibration import (
+    Halves,
+    distances,
+    log_probabilities,
+    unknown_reason,
+    with_temperature,
+)
 from workbench.core.evaluation.confusion import Confusion
 from workbench.core.evaluation.ranking import Areas, ranks_of
 from workbench.core.specs import Shape

@@ -13,7 +13,7 @@ import platformdirs
 from workbench.core.storage.own_file import make_private, refuse_link, take_lock
 from workbench.errors import LinkFoundError, RunFolderError, SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
-from workbench.settings.settings_file import Settings, read_settings
+from workbench.settings.store import Settings, read_settings
 
 APP_NAME = "workbench"
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from workbench.core.calibration.distance import (
+from workbench.core.calibration import (
+    FAR,
     KEPT_SHARE,
     LEAST_FOR_LIMIT,
     LEAST_KEPT,
@@ -16,8 +17,9 @@ from workbench.core.calibration.distance import (
     limit_of,
     reference_places,
     references,
+    unknown_reason,
+    unknown_words,
 )
-from workbench.core.calibration.verdict import FAR, unknown_reason, unknown_words
 
 
 def clusters(count, seed):

@@ -9,14 +9,14 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 from tests.core.calibration.test_temperature import drawn, softmax
-from workbench.core.calibration.reliability import reliability
-from workbench.core.calibration.temperature import (
+from workbench.core.calibration import (
     CERTAIN,
     FOLDS,
     LEAST_FOR_BELOW,
     cross_validated,
     fit,
     fit_temperature,
+    reliability,
     shrunk_temperature,
     uncalibrated,
     with_temperature,

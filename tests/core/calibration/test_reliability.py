@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.calibration.reliability import NUM_BINS, kept_counts, reliability
+from workbench.core.calibration import NUM_BINS, kept_counts, reliability
 
 
 def test_the_error_is_the_mean_gap_of_the_bins_weighted_by_images():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.core.calibration.temperature import (
+from workbench.core.calibration import (
     LIMITS,
     fit_temperature,
     mean_loss,

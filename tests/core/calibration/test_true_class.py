@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.calibration.verdict import TrueClasses
+from workbench.core.calibration import TrueClasses
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from shiboken6 import isValid
 
 from tests.class_folders import stripes_project, write_stripes
-from workbench.checkup.sweep_check import check_sweep
+from workbench.checkup.analysed import check_sweep
 from workbench.client.background import Background
 from workbench.errors import RunError, SaveError, UsageError
 from workbench.gui.common import figure_saver

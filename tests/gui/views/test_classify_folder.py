@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QScrollArea
 
 from tests.gui.views.scripted import cat
 from tests.looks import wait_until_painted
-from workbench.core.calibration.verdict import TrueClasses
+from workbench.core.calibration import TrueClasses
 from workbench.core.format import share
 from workbench.gui.classify.folder import results, sorter
 from workbench.gui.classify.folder.job import FolderTask

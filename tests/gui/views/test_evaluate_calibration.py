@@ -11,8 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics
 from tests.gui.views.pets import RESULT
 from tests.gui.views.scripted import give_weights
 from tests.looks import wait_until_painted
-from workbench.core.calibration.distance import references
-from workbench.core.calibration.reliability import kept_counts, reliability
+from workbench.core.calibration import kept_counts, references, reliability
 from workbench.gui.evaluate.calibration import ReliabilityFigure
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import Done

@@ -13,7 +13,7 @@ import pytest
 from tests.class_folders import stripes_project, write_stripes
 from tests.worker.conftest import chain
 from tests.written_runs import WrittenRun
-from workbench.checkup.sweep_check import check_sweep
+from workbench.checkup.analysed import check_sweep
 from workbench.core.projects.project import Choice
 from workbench.errors import UsageError
 from workbench.protocol.events import RunFinished

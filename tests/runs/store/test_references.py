@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from workbench.core.calibration.distance import LEAST_REFERENCES, references
+from workbench.core.calibration import LEAST_REFERENCES, references
 from workbench.core.storage.own_file import take_lock
 from workbench.errors import LinkFoundError, RunFolderError, WeightsError
 from workbench.protocol.trained.calibration import Calibration, DistanceMark

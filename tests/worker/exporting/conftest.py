@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.worker.conftest import chain
-from workbench.core.calibration.temperature import LIMITS
+from workbench.core.calibration import LIMITS
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.training.recipe import recipe_to_plain

@@ -29,8 +29,7 @@ from workbench.errors import DatasetError, SaveError
 from workbench.exports.tpu_script import script
 from workbench.layers import layers_by_title
 from workbench.pictures.rows import JoinedRows
-from workbench.programs.notebook_cells import cells, load_images
-from workbench.programs.notebook_recipe import recipe_values
+from workbench.programs.notebook import cells, load_images, recipe_values
 from workbench.programs.texts import sections
 from workbench.worker.input.packed_images import PackedImages, is_packed, packed_images
 from workbench.worker.requests.exporting.converter import KerasCall

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.calibration.distance import unit_rows
+from workbench.core.calibration import unit_rows
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]

@@ -11,8 +11,7 @@ from urllib.parse import unquote
 
 from workbench.core.network.graph import TRAININGS, Node, Training
 from workbench.core.network.roles import learning_from, with_training
-from workbench.core.param_text import read_value
-from workbench.core.params import Param, Params, check_all, defaults
+from workbench.core.params import Param, Params, check_all, defaults, read_value
 from workbench.core.projects.project import Choice, Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetLimits, TargetSpec

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from workbench.core.param_text import read_value
-from workbench.core.params import Param, check_all
+from workbench.core.params import Param, check_all, read_value
 from workbench.core.training.fields.basics import BasicFields, CheckpointFields, DividingFields
 from workbench.core.training.fields.schedule import (
     SCALES,

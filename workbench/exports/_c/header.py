@@ -19,8 +19,7 @@ from workbench.exports._c.program import (
     Step,
     Table,
 )
-from workbench.programs.code import comment_text
-from workbench.programs.texts import fill, read
+from workbench.programs.texts import comment_text, fill, read
 
 # arena ---------------------------------------------------------------------------------------
 # The places of buffers in one piece of memory: those that are not needed at once share bytes.

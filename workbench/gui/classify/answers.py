@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QImageReader
 
 from workbench.client.background import Background
 from workbench.client.service_process import Handlers, ServiceProcess
-from workbench.core.calibration.verdict import UNKNOWN, TrueClasses
+from workbench.core.calibration import UNKNOWN, TrueClasses
 from workbench.core.format import share
 from workbench.core.storage.json_file import read_json, save_json
 from workbench.errors import WorkbenchError

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QComboBox, QFrame, QWidget
 
 from workbench.client.service_process import Handlers, Question
-from workbench.core.calibration.verdict import UNKNOWN, TrueClasses
+from workbench.core.calibration import UNKNOWN, TrueClasses
 from workbench.core.format import count, share
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.answers import ClassifiedPicture

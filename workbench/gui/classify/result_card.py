@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from workbench.core.calibration.verdict import UNKNOWN
+from workbench.core.calibration import UNKNOWN
 from workbench.core.format import count, duration, image_size_text, share
 from workbench.gui.classify.answers import ClassifiedPicture
 from workbench.gui.classify.state import ClassifyState

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QDialog, QSizePolicy, QWidget
 
 from workbench.client.background import Background
 from workbench.client.service_process import Handlers, Question
-from workbench.core.calibration.verdict import UNKNOWN
+from workbench.core.calibration import UNKNOWN
 from workbench.core.format import share
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classify.result_card import ScoreBars

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QSlider, QStyle, QStyleOption
 
 from workbench.alterations import AlterationSpec, all_alterations, strength_words
 from workbench.client.service_process import Handlers, Question
-from workbench.core.calibration.verdict import unknown_words
+from workbench.core.calibration import unknown_words
 from workbench.core.format import share
 from workbench.core.projects.project import (
     MAX_NAME,

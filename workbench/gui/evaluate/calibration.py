@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QSizePolicy, QSlider, QWidget
 
 from workbench.client.background import Background
 from workbench.client.service_process import Handlers, Question
-from workbench.core.calibration.distance import KEPT_SHARE, LEAST_FOR_LIMIT
-from workbench.core.calibration.reliability import NUM_BINS, NUM_THRESHOLDS
+from workbench.core.calibration import KEPT_SHARE, LEAST_FOR_LIMIT, NUM_BINS, NUM_THRESHOLDS
 from workbench.core.format import count, plural, share
 from workbench.errors import WorkbenchError
 from workbench.gui.common.figure_saver import FigureSaver, SaveFigureButton, figure_file

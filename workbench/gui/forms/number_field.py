@@ -14,8 +14,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit
 
-from workbench.core.param_text import evaluate
-from workbench.core.params import FloatParam, IntParam
+from workbench.core.params import FloatParam, IntParam, evaluate
 from workbench.errors import ParamError
 from workbench.gui.kit.labels import restyle
 

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.core.param_text import read_value
 from workbench.core.params import (
     ChoiceParam,
     FloatParam,
@@ -30,6 +29,7 @@ from workbench.core.params import (
     ShapeParam,
     SizeParam,
     TextParam,
+    read_value,
 )
 from workbench.errors import ParamError
 from workbench.gui.forms.number_field import NumberField, select_on_focus

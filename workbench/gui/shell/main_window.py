@@ -49,7 +49,7 @@ from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
 from workbench.settings.options.display_scale import SCALE_VARIABLE
 from workbench.settings.options.display_scale import SPEC as DISPLAY_SCALE
-from workbench.settings.settings_file import Settings
+from workbench.settings.store import Settings
 
 if TYPE_CHECKING:
     from workbench.gui.classify.view import ClassifyView

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.core.param_text import read_value
-from workbench.core.params import BoolParam, ChoiceParam, Param, Params, TextParam
+from workbench.core.params import BoolParam, ChoiceParam, Param, Params, TextParam, read_value
 from workbench.core.projects.texts import split_keys
 from workbench.pictures.encodings import ENCODINGS as FOUND
 

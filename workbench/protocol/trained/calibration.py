@@ -7,8 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from workbench.core.calibration.reliability import NUM_BINS, NUM_THRESHOLDS, Reliability
-from workbench.core.calibration.temperature import LIMITS
+from workbench.core.calibration import LIMITS, NUM_BINS, NUM_THRESHOLDS, Reliability
 from workbench.core.evaluation.significance import wilson_interval
 from workbench.core.format import count, share
 from workbench.protocol.bases import Request
@@ -144,7 +143,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bins(msgspec.Struct, frozen=True, kw_only=True):
-    """A reliability diagram, see `core.calibration.reliability.Reliability`."""
+    """A reliability diagram, see `core.calibration.Reliability`."""
 
     counts: _BinCounts
     confidence: _Bins

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.calibration.distance import KEPT_SHARE
-from workbench.core.calibration.verdict import FAR
+from workbench.core.calibration import FAR, KEPT_SHARE
 from workbench.core.format import share
 from workbench.protocol.trained.calibration import Calibration, calibration_words
 from workbench.report.blocks import Block, Section, Text, plain_name, plain_text

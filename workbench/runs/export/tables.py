@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.calibration.reliability import NUM_BINS
+from workbench.core.calibration import NUM_BINS
 from workbench.core.evaluation.confusion import Confusion, most_confused
 from workbench.core.evaluation.ranking import Labels, curve_of, micro_curve
 from workbench.core.evaluation.ranking import Scores as ScoreRows

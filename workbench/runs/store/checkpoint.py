@@ -35,7 +35,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.runs.store.weights_file import checkpoint_room, read_array, read_arrays, write_arrays
 from workbench.settings.options.keeps_checkpoints import SPEC as KEEPS_CHECKPOINTS
-from workbench.settings.settings_file import read_settings
+from workbench.settings.store import read_settings
 from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
 
 # machine -------------------------------------------------------------------------------------

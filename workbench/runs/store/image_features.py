@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import LEAST_REFERENCES, MOST_BYTES, Halves
+from workbench.core.calibration import LEAST_REFERENCES, MOST_BYTES, Halves
 from workbench.core.data_check.image_map import Features
 from workbench.core.projects.data_edits import PART_NAMES
 from workbench.errors import RunFolderError, WeightsError

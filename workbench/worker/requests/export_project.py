@@ -25,8 +25,8 @@ from workbench.datasets import all_datasets
 from workbench.errors import DatasetError, InputError, ParamError, SaveError
 from workbench.exports import training_exports, untrained_exports
 from workbench.layers import all_layers
-from workbench.programs.beside import images_name, pretrained_name
-from workbench.programs.notebook_cells import network_source
+from workbench.programs.notebook import network_source
+from workbench.programs.texts import images_name, pretrained_name
 from workbench.protocol.export import ExportProject
 from workbench.protocol.messages import Done
 from workbench.runs.state.preparing import with_remembered_split

@@ -9,16 +9,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import (
+from workbench.core.calibration import (
+    FOLDS,
     LEAST_FOR_LIMIT,
+    LEAST_IMAGES,
     Halves,
     distances,
+    fit,
+    kept_counts,
     limit_of,
     reference_places,
     references,
+    reliability,
+    uncalibrated,
 )
-from workbench.core.calibration.reliability import kept_counts, reliability
-from workbench.core.calibration.temperature import FOLDS, LEAST_IMAGES, fit, uncalibrated
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.inference.runner import ImageResults, Numbers, Values
 from workbench.pictures.prepare import PreparedPart

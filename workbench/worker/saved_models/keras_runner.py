@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.calibration.distance import Halves
+from workbench.core.calibration import Halves
 from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import with_training

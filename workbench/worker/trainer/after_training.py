@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.distance import Halves, reference_places
+from workbench.core.calibration import Halves, reference_places
 from workbench.core.projects.project import Project
 from workbench.errors import NeedsTensorFlowError, WorkbenchError
 from workbench.inference.onnx_runner import load_onnx_runner

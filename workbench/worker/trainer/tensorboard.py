@@ -24,7 +24,7 @@ from workbench.protocol.events import Batch, EpochFinished, RunEvent, RunStarted
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
-from workbench.settings.settings_file import read_settings
+from workbench.settings.store import read_settings
 from workbench.worker.process.lazy_keras import tf
 
 # scalars -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QIcon
 
-from workbench.core.calibration.verdict import unknown_words
+from workbench.core.calibration import unknown_words
 from workbench.core.format import share
 from workbench.gui.classify.folder.rows import Filter, FolderRows, Numbers, SortKey
 from workbench.gui.images.grid import ImageThumbnails

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QWidget
 
-from workbench.checkup.sweep_check import CheckedSweep, check_sweep
+from workbench.checkup.analysed import CheckedSweep, check_sweep
 from workbench.client.background import Background
 from workbench.core.format import plural
 from workbench.core.params import IntParam, check_all

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from workbench.core.calibration.temperature import with_temperature
+from workbench.core.calibration import with_temperature
 from workbench.core.format import bytes_text, milliseconds_text
 from workbench.core.network.graph import Graph
 from workbench.core.specs import ExportReader, ExportSpec

@@ -12,9 +12,8 @@ from workbench.core.outside_text import markdown_code, markdown_text, one_line
 from workbench.core.specs import ExportReader, ExportSpec
 from workbench.datasets import all_datasets
 from workbench.exports import FACTS_FORMAT
-from workbench.programs.code import comment_text, literal
 from workbench.programs.reader import reader_imports, reader_source, sort_imports
-from workbench.programs.texts import fill, sections
+from workbench.programs.texts import comment_text, fill, literal, sections
 from workbench.runs.model_card import ModelCard
 
 README_NAME = "README.md"
