@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import importlib
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 import coverage
 import pytest
 import send2trash.plat_other
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from tests import leftovers
@@ -104,6 +106,8 @@ def _leftovers(request):
     values.clear()  # pytest itself must not keep the test's window
     found = of_test.found()
     leftovers.freeze_modules()
+    if not faulthandler.is_enabled():  # the window has its own, and ends all with it
+        faulthandler.enable(request.config.stash[fault_handler_stderr_fd_key])
     if found:
         pytest.fail("\n".join(found), pytrace=False)
 
